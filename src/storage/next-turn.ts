@@ -6,13 +6,13 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * Iterates over a long list and yields to the event loop after every `valuesATurn` values, which should take about 10
+ * Iterates over a long list and yields to the event loop after every `valuesPerTurn` values, which should take about 10
  * ms.
  */
-export async function* inTurns<Value>(values: Iterable<Value>, valuesATurn: number): AsyncGenerator<Value> {
+export async function* inTurns<Value>(values: Iterable<Value>, valuesPerTurn: number): AsyncGenerator<Value> {
   let count = 0;
   for (const value of values) {
-    if (count > 0 && count % valuesATurn === 0) await nextTurn();
+    if (count > 0 && count % valuesPerTurn === 0) await nextTurn();
     count++;
     yield value;
   }

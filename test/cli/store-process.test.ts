@@ -103,7 +103,7 @@ it('a restore replaces a store only with --force, and never one that a service h
   const late = addClient(data);
   const server = await serve(['--data-dir', data, ...quiet]);
   for (const [words, said] of [
-    [[], 'there is a store already'],
+    [[], 'there is already a store'],
     [['--force'], 'a process has the store open'],
   ] as const) {
     const refused = windrow('restore', file, '--to', data, ...words);

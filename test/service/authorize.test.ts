@@ -53,7 +53,10 @@ describe('a request', () => {
       const answer = await get('/read', `Bearer ${text}`);
       expect(answer.statusCode).toBe(401);
       expect(answer.json()).toEqual({
-        status: { code: '401', message: expect.stringContaining(`the text ${text}; the token request was probably refused`) },
+        status: {
+          code: '401',
+          message: expect.stringContaining(`the text ${text}; the token request was probably refused`),
+        },
         data: { error: 'invalid_token' },
       });
     }

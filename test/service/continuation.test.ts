@@ -124,7 +124,7 @@ describe('a continuation token (interface 4.4)', () => {
     const token = await tokens.seal(binding, 1);
     const shorter = await tokens.seal(binding, 1, nowMs + 10);
     nowMs += 10;
-    expect(await refusal(tokens.open(binding, shorter))).toMatch(/has expired; begin again/);
+    expect(await refusal(tokens.open(binding, shorter))).toMatch(/has expired; start again/);
     nowMs += 59_989;
     expect((await tokens.open(binding, token)).expiresMs).toBe(nowMs + 1);
     nowMs += 1;

@@ -174,7 +174,7 @@ const cases = (): Case[] => [
       headers: { ...bearer, ...json },
       payload: JSON.stringify('x'.repeat(3000)),
     },
-    message: /larger than this endpoint takes/,
+    message: /larger than this endpoint accepts/,
   },
   {
     what: 'samples in JSON that are too large to be held',

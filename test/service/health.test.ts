@@ -75,7 +75,7 @@ describe('7.2: 503', () => {
     const refused = await post(2);
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '5']);
     expect(refused.json().status.message).toBe(
-      'the disk of the service is full: nothing was written; reading, tokens and deletions go on',
+      'the disk of the service is full: nothing was written; reads, tokens and deletions still work',
     );
     const read = await get('/core/timeseries/a/samples');
     expect(read.json().data.map(({ val }: { val: number }) => val)).toEqual([1]);

@@ -245,7 +245,11 @@ describe('problems at startup are reported without a stack', () => {
         /--host 192\.0\.2\.1 --port \d+: this machine has no such address/,
         start('--port', '0', '--host', '192.0.2.1', '--data-dir', join(folder, 'c')),
       ],
-      [2, /the data directory .*file: cannot create files in/, start('--port', '0', '--data-dir', join(folder, 'file'))],
+      [
+        2,
+        /the data directory .*file: cannot create files in/,
+        start('--port', '0', '--data-dir', join(folder, 'file')),
+      ],
       [
         2,
         /the data directory .*file\/in: cannot create files in .*file /,

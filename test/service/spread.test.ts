@@ -194,7 +194,7 @@ describe('an organisation of several groups', () => {
   it('refuses circles of items over shards, even through members of patterns', async () => {
     await register(item('Mul', [[a, 'X']], [b, 'X']), item('Mul', [[b, 'X']], [c, 'X']));
     const circle = await call('POST', '/operations', [item('Mul', [[c, 'X']], [a, 'X'])]);
-    expect([circle.status, circle.body.status.message]).toEqual([409, expect.stringContaining('in a circle')]);
+    expect([circle.status, circle.body.status.message]).toEqual([409, expect.stringContaining('in a cycle')]);
     await register(item('Mul', [[`${a}`, 'Y']], ['site', 'Limit']));
     const members = item(
       'Add',

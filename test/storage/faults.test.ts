@@ -109,7 +109,7 @@ describe('failures under the store', () => {
     async (statement) => {
       const { storage } = opened;
       held.before = failAt(statement, 'io');
-      const stopped = { code: 'storage.failed', message: expect.stringContaining('takes no writes any more') };
+      const stopped = { code: 'storage.failed', message: expect.stringContaining('refuses further writes') };
       await expect(storage.transaction(SHARD, insert('a'))).rejects.toMatchObject(stopped);
       await expect(storage.transaction(SHARD, insert('b'))).rejects.toMatchObject(stopped);
       await expect(storage.transaction(SHARD, insert('c'), { usesReserve: true })).rejects.toMatchObject(stopped);

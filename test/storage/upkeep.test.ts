@@ -99,7 +99,7 @@ describe('the upkeep of a store', () => {
     await backupStore(directory, file);
     await expect(restoreStore(file, directory, false)).rejects.toMatchObject({
       code: 'storage.locked',
-      message: expect.stringContaining('there is a store already'),
+      message: expect.stringContaining('there is already a store'),
     });
     await expect(restoreStore(file, directory, true)).rejects.toMatchObject({
       code: 'storage.locked',

@@ -156,7 +156,7 @@ describe('versions of a store', () => {
     await expect(open({ tables: oldTables, migrations: [] })).rejects.toMatchObject({
       code: 'storage.newer',
       message:
-        `${file()}: the store has version 3, and this windrow knows versions up to 1; ` +
+        `${file()}: the store has version 3, but this windrow knows only versions up to 1; ` +
         'start the windrow that wrote it, or a newer one',
     });
     expect(readFileSync(file()).equals(before)).toBe(true);
@@ -167,7 +167,7 @@ describe('versions of a store', () => {
     execute(`UPDATE "windrow_meta" SET "value" = '64' WHERE "name" = 'shardCount'`);
     await expect(open({ tables: oldTables, migrations: [] })).rejects.toMatchObject({
       code: 'storage.newer',
-      message: expect.stringContaining('the store has 64 shards, and this windrow works with 32'),
+      message: expect.stringContaining('the store has 64 shards, but this windrow uses 32'),
     });
   });
 
@@ -175,7 +175,7 @@ describe('versions of a store', () => {
     execute('CREATE TABLE "theirs" ("id" INTEGER)', 'PRAGMA user_version = 1');
     await expect(open({})).rejects.toMatchObject({
       code: 'storage.damaged',
-      message: expect.stringContaining('is no store of windrow'),
+      message: expect.stringContaining('is not a windrow store'),
     });
     const database = openDatabase(file());
     expect(database.all('SELECT "name" FROM "sqlite_master"')).toEqual([{ name: 'theirs' }]);

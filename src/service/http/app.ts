@@ -14,23 +14,25 @@ import { createRequestIds } from './correlation.js';
 import { errorEnvelope } from './envelope.js';
 import { answerError } from './errors.js';
 
-/** What a server of our own is made with. */
+/** Options of our own server. */
 export interface AppOptions extends Pick<ServiceContext, 'clock' | 'random'> {
   readonly log: FastifyBaseLogger;
-  /** How many proxies of one's own stand in front: so far from its end `x-forwarded-for` tells the caller's address. */
+  /**
+   * How many trusted proxies are in front: the caller's address is so many entries from the end of `x-forwarded-for`.
+   */
   readonly trustedProxyCount?: number;
-  /** How long the headers of a request may take, from the begin of the connection or their first byte. */
+  /** How long a request's headers may take, from the start of the connection or their first byte. */
   readonly headersMsMax?: number;
 }
 
 const IDLE_CHECK_MS = 50;
 const LINGER_MS = 1000;
-/** Node's own, of headers and URL together. */
+/** Node's own limit, for headers and URL together. */
 const HEADERS_BYTES_MAX = 16 * 1024;
-/** How often Node looks for headers that are late. */
+/** How often Node checks for late headers. */
 const HEADERS_CHECK_MS = 1000;
 
-/** A Fastify instance of our own, whose every answer is one of the service, also where no route is reached. */
+/** Our own Fastify instance. Every answer has the service's form, even if no route is reached. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log, clock, random, trustedProxyCount = 0, headersMsMax = defaultSettings.headersMsMax } = options;
   const app = fastify({
@@ -41,16 +43,16 @@ export function createApp(options: AppOptions): FastifyInstance {
       requireHostHeader: false,
     },
     loggerInstance: log,
-    // The service logs one line a request itself, with its correlation id.
+    // The service logs one line per request itself, with its correlation id.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlationId' }),
-    // Of the header's addresses the last ones are written by these proxies, all before them by anybody.
+    // These proxies wrote the last addresses in the header; anybody may have written the ones before.
     trustProxy: trustedProxyCount > 0 ? (_address, hop) => hop < trustedProxyCount : false,
     genReqId: createRequestIds({ clock, random }),
-    // Idle keep-alive connections do not hold up a stop; requests that run do.
+    // A stop waits for running requests, but not for idle keep-alive connections.
     forceCloseConnections: 'idle',
-    // The service refuses requests itself while it stops, in its own form.
+    // While stopping, the service itself refuses requests, in its own form.
     return503OnClosing: false,
-    // No limit of its own: headers and URL have one together.
+    // No separate limit: headers and URL share one.
     routerOptions: { maxParamLength: HEADERS_BYTES_MAX, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
       reply.header('x-correlation-id', request.id);
@@ -63,7 +65,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-// Once a stop has begun, connections that nobody has asked anything on would hold it up for as long as they are kept.
+// Once a stop has begun, connections without a request would delay it for as long as they are kept alive.
 function closeQuietConnections(app: FastifyInstance): void {
   let runningCount = 0;
   const end = (): void => {
@@ -84,18 +86,18 @@ function closeQuietConnections(app: FastifyInstance): void {
   });
 }
 
-/** Answers paths that there are none of, 404, and methods that a path does not have, 405 with `Allow`. */
+/** Answers unknown paths with 404, and methods that a path does not have with 405 and `Allow`. */
 export function addNotFound(app: FastifyInstance): void {
   const routes: { readonly path: RegExp; readonly methods: readonly string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    // Of CORS, for any path, also those that there are none of.
+    // The route of CORS matches every path, even unknown ones.
     if (method === 'OPTIONS' && url.endsWith('*')) return;
     routes.push({ path: pathPattern(url), methods: [method].flat() });
   });
   app.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.replace(/\?.*$/s, '');
     const methods = routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
-    // A route that found nothing hands on to here as well.
+    // Routes that find nothing end here too.
     if (methods.length === 0 || methods.includes(request.method)) {
       const message = `there is no ${request.method} ${path}; ${app.prefix}/docs lists every endpoint`;
       return reply.code(404).send(errorEnvelope(404, message, {}));
@@ -109,7 +111,7 @@ export function addNotFound(app: FastifyInstance): void {
   });
 }
 
-// Fastify's paths: a parameter is a part of the path, and a star the rest of it.
+// In Fastify's paths a parameter is one part of the path, and a star the rest of it.
 function pathPattern(url: string): RegExp {
   const parts = url.split('/').map((part) => {
     if (part.startsWith(':')) return '[^/]+';
@@ -123,9 +125,9 @@ const ANSWERS: Readonly<Record<string, readonly [statusCode: number, message: st
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'the headers of the request did not come in time'],
 };
 
-/** Answers what is no HTTP that Node can read, so that no request of it ever came to be. */
+/** Answers what Node cannot parse as HTTP, so that there is no request. */
 function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
-  // A connection that is gone, or in the middle of an answer, cannot be told.
+  // A closed connection cannot be answered, nor one in the middle of an answer.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return;
@@ -134,7 +136,7 @@ function answerBrokenRequest(error: Error & { readonly code?: string }, socket: 
   answerOnSocket(socket, statusCode, message);
 }
 
-/** The last answer on a connection, whose request Node or Fastify can no longer answer. */
+/** Sends the last answer on a connection whose request Node or Fastify can no longer answer. */
 export function answerOnSocket(socket: Socket, statusCode: number, message: string): void {
   const body = JSON.stringify(errorEnvelope(statusCode, message, {}));
   const head = [
@@ -144,6 +146,6 @@ export function answerOnSocket(socket: Socket, statusCode: number, message: stri
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Whoever leaves its half open would keep the connection. At once it might not read the answer.
+  // A client that keeps its half open would hold the connection; closed at once, it might not read the answer.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

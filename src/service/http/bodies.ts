@@ -4,7 +4,10 @@ import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from './errors.js';
 import { parseJsonBody } from './json.js';
 
-/** JSON bodies, with the place of a fault; an empty body is none, as many clients send the header with every call. */
+/**
+ * Parses JSON bodies and reports the place of a fault. An empty body counts as none, as many clients send the header
+ * with every request.
+ */
 export function addJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
@@ -13,10 +16,10 @@ export function addJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** Longer bodies take milliseconds to decode, in which nobody else is answered. */
+/** Longer bodies take milliseconds to decode, so others get a turn before and after. */
 const TURN_BYTES = 1024 * 1024;
 
-/** Text of a body of any length, whose parts came one by one. @throws ServiceError 400 where it is not UTF-8. */
+/** Decodes a body of any length, given in parts. @throws ServiceError 400 if it is not UTF-8. */
 export async function decodeParts(parts: readonly Uint8Array[]): Promise<string> {
   const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   if (bytes.length < TURN_BYTES) return decodeBody(bytes);
@@ -26,7 +29,7 @@ export async function decodeParts(parts: readonly Uint8Array[]): Promise<string>
   return text;
 }
 
-/** Text of a body. @throws ServiceError 400 where it is not UTF-8. */
+/** Decodes a body. @throws ServiceError 400 if it is not UTF-8. */
 export function decodeBody(bytes: Uint8Array, place = 'the body'): string {
   if (!isUtf8(bytes)) throw badRequest(`${place} is not UTF-8; send its text in that encoding`);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
@@ -36,7 +39,7 @@ export function decodeBody(bytes: Uint8Array, place = 'the body'): string {
 /**
  * The text of a body that was read as a whole.
  *
- * @throws ServiceError 415 for one that is packed, 400 where it is not UTF-8.
+ * @throws ServiceError 415 if it is compressed, 400 if it is not UTF-8.
  */
 export async function readTextBody({ headers }: FastifyRequest, body: Buffer): Promise<string> {
   const { 'content-encoding': encoding = 'identity' } = headers;

@@ -6,19 +6,19 @@ import type { Principal } from '../identity/principal.js';
 import { writeReserved } from '../store.js';
 import { badRequest, type ServiceError } from './errors.js';
 
-/** What a continuation token is good for: it opens for no other list, caller or query. */
+/** What a continuation token is bound to: it opens for no other list, caller or query. */
 export interface ContinuationBinding {
-  /** The list's name: `events`, say. */
+  /** The list's name, such as `events`. */
   readonly list: string;
   readonly principal: Principal;
-  /** What was asked for, as JSON and always in the same order of fields. The page's size need not be in it. */
+  /** The query as JSON, with fields in a fixed order. The page size may differ. */
   readonly query: unknown;
 }
 
 export interface Continuation {
-  /** Where the next page begins: what `seal` was given, after a trip through JSON. */
+  /** Where the next page begins: the value given to `seal`, after a round trip through JSON. */
   readonly place: unknown;
-  /** When the token ends, epoch ms. */
+  /** When the token expires, epoch ms. */
   readonly expiresMs: number;
 }
 
@@ -26,9 +26,9 @@ export type ContinuationTokens = ReturnType<typeof createContinuationTokens>;
 
 type Context = Pick<ServiceContext, 'storage' | 'clock' | 'random' | 'settings'>;
 
-// A token: version, salt, nonce, ciphertext, tag. The key of a token is derived from the salt, so that no count of
-// tokens brings two of the same key and nonce near, as it would with 96 random bits alone. The binding is not in
-// the token but authenticated with it: a token of another query is not told apart from a forged one.
+// A token: version, salt, nonce, ciphertext, tag. The token's key is derived from the salt, so that a repeated pair of
+// key and nonce stays improbable for any number of tokens, unlike with 96 random bits alone. The binding is not in the
+// token but authenticated with it: a token of another query looks like a forged one.
 const VERSION = 1;
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
@@ -38,7 +38,7 @@ const KEY_BYTES = 32;
 const TOKEN_CHARS_MAX = 4096;
 const SECRET_NAME = 'continuation';
 
-/** Tokens that carry a place in a list from one request to the next, through the hands of the caller. */
+/** Creates tokens that carry a place in a list from one request to the next, by way of the caller. */
 export function createContinuationTokens(context: Context) {
   let key: Promise<Buffer> | undefined;
   const readKey = (): Promise<Buffer> => {
@@ -56,11 +56,11 @@ export function createContinuationTokens(context: Context) {
       place: unknown,
       expiresMs = clock.nowMs() + settings.continuationLifetimeS * 1000,
     ) => encrypt(await readKey(), random.bytes(SALT_BYTES + NONCE_BYTES), binding, JSON.stringify([expiresMs, place])),
-    /** @throws ServiceError 400 for a token that was changed, is of another binding, or has expired. */
+    /** @throws ServiceError 400 for a token that was changed, has another binding, or has expired. */
     open: async (binding: ContinuationBinding, token: string): Promise<Continuation> => {
       const text = decrypt(await readKey(), binding, token);
       if (text === undefined) throw invalidToken('is not one of this service for this caller and query');
-      // Only this service can have sealed it: the form is known.
+      // `as`: only this service can have sealed it.
       const [expiresMs, place] = JSON.parse(text) as [number, unknown];
       if (clock.nowMs() >= expiresMs) throw expiredToken();
       return { place, expiresMs };
@@ -68,13 +68,13 @@ export function createContinuationTokens(context: Context) {
   });
 }
 
-/** 400 for a token whose snapshot is no longer kept. */
+/** 400 for a token whose snapshot is gone. */
 export function expiredToken(): ServiceError {
   return invalidToken('has expired');
 }
 
 function invalidToken(problem: string): ServiceError {
-  const mend = 'begin again without it, and give each page the query of the first';
+  const mend = 'start again without it, and send the same query for each page';
   return badRequest(`header continuationToken: the token ${problem}; ${mend}`, {
     issues: [{ header: 'continuationToken', expected: 'the paging.continuationToken of the page before' }],
   });
@@ -91,7 +91,7 @@ function encrypt(key: Buffer, saltAndNonce: Uint8Array, binding: ContinuationBin
 function decrypt(key: Buffer, binding: ContinuationBinding, token: string): string | undefined {
   if (token.length > TOKEN_CHARS_MAX) return undefined;
   const bytes = Buffer.from(token, 'base64url');
-  // Base64 has spare bits at the end, and Node skips what is none: only the one true spelling is taken.
+  // Base64 has spare bits at the end, and Node skips invalid characters: only the canonical form is accepted.
   if (bytes.toString('base64url') !== token) return undefined;
   if (bytes.length < HEAD_BYTES + TAG_BYTES || bytes[0] !== VERSION) return undefined;
   const head = bytes.subarray(0, HEAD_BYTES);
@@ -102,7 +102,7 @@ function decrypt(key: Buffer, binding: ContinuationBinding, token: string): stri
   try {
     return Buffer.concat([body, cipher.final()]).toString('utf8');
   } catch {
-    // `final` throws where the tag does not fit: the one way in which it fails.
+    // `final` throws only if the tag is wrong.
     return undefined;
   }
 }
@@ -123,7 +123,7 @@ function authenticatedData(head: Buffer, { list, principal, query }: Continuatio
   return Buffer.concat([head, Buffer.from(binding, 'utf8')]);
 }
 
-/** The key that all processes of the service share, made by the first that needs it. */
+/** The key that all processes of the service share; the first that needs it creates it. */
 async function loadKey({ storage, clock, random }: Context): Promise<Buffer> {
   const known = await storage.read(IDENTITY_SHARD, (tx) => tx.get(secrets, { name: SECRET_NAME }));
   const row =

@@ -4,13 +4,13 @@ import { createId, type ServiceContext } from '../context.js';
 import { badRequest } from './errors.js';
 
 const HEADER = 'x-correlation-id';
-// What `createRequestIds` makes; another server counts its requests, which tells nothing later.
+// The form that `createRequestIds` makes. Another server's ids are mere counters, useless later.
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-// Ids of other systems too: `Root=1-67891233-abcdef`, `|7d5d747b.1a2b.`, `urn:uuid:…`, `{guid}`. Nothing that a list or
-// HTML would read as more than text.
+// Accepts ids of other systems: `Root=1-67891233-abcdef`, `|7d5d747b.1a2b.`, `urn:uuid:…`, `{guid}`. Excludes
+// what separates items of a list or has a meaning in HTML.
 export const CORRELATION_ID = /^[!#-+\--;=?-[\]-~]{1,128}$/;
 
-/** The request ids of a server of our own: the caller's correlation id, or a new one. */
+/** Request ids of our own server: the caller's correlation id, or a new one. */
 export function createRequestIds({ clock, random }: Pick<ServiceContext, 'clock' | 'random'>) {
   return (request: IncomingMessage): string => {
     const given = request.headers[HEADER];
@@ -23,9 +23,9 @@ function isCorrelationId(given: unknown): given is string {
 }
 
 /**
- * Gives every request its correlation id: the caller's (`x-correlation-id`: at most 128 characters of
- * ASCII without spaces, double quotes, commas, `<`, `>` and backslashes), or a new one. It is
- * echoed, and stands in every line that the request logs.
+ * Gives every request its correlation id: the caller's (`x-correlation-id`: at most 128 ASCII characters without
+ * spaces, double quotes, commas, `<`, `>` and backslashes), or a new one. It is echoed, and is in every line that the
+ * request logs.
  */
 export function addCorrelation(app: FastifyInstance, context: ServiceContext): void {
   app.decorateRequest('correlationId', '');
@@ -35,21 +35,21 @@ export function addCorrelation(app: FastifyInstance, context: ServiceContext): v
     const own = UUID.test(request.id) ? request.id : undefined;
     const correlationId = isAllowed ? given : (own ?? createId(context));
     request.correlationId = correlationId;
-    // In a server of our own Fastify's request id is the correlation id, and its logger says so already.
+    // In our own server Fastify's request id is the correlation id, and the logger has it already.
     if (request.id !== correlationId) {
       request.log = request.log.child({ correlationId });
       reply.log = request.log;
     }
     reply.header(HEADER, correlationId);
     if (given !== undefined && !isAllowed) {
-      const expected = '1 to 128 characters of ASCII without spaces, double quotes, commas, <, > and backslashes';
-      throw badRequest(`header ${HEADER}: expected ${expected}; leave it out to have one made`);
+      const expected = '1 to 128 ASCII characters without spaces, double quotes, commas, <, > and backslashes';
+      throw badRequest(`header ${HEADER}: expected ${expected}; leave it out to get a new one`);
     }
     done();
   });
 }
 
-/** One line for each request: what was asked for, by whom, and how it went. No query, header or body. */
+/** Logs one line per request: what, by whom, and the outcome. No query, header or body. */
 export function addRequestLog(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { unavailableReason: reason, log } = request;
@@ -63,11 +63,11 @@ export function addRequestLog(app: FastifyInstance): void {
     done();
   });
   app.addHook('onRequestAbort', async (request) => {
-    request.log.info(describe(request), 'the caller went away');
+    request.log.info(describe(request), 'the caller disconnected');
   });
 }
 
-// The line costs more to make than all else here. A host's logger need not say what it leaves out.
+// Building the line is the most expensive part here. A host's logger need not have this method.
 function isLogged(log: FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }, level: string): boolean {
   return log.isLevelEnabled?.(level) ?? true;
 }

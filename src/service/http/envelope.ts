@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 
 export interface Paging {
-  /** How many there are on all pages together, where that is counted. */
+  /** The total over all pages, if it is counted. */
   readonly totalCount?: number;
   /** For the header `continuationToken` of the next request; null on the last page. */
   readonly continuationToken: string | null;
 }
 
-/** What answers are wrapped in outside the token endpoint (interface 2.2); `message` is empty on success. */
+/** Wraps answers outside the token endpoint (interface 2.2); `message` is empty on success. */
 export function envelope<Data>(data: Data, statusCode = 200) {
   return { status: { message: '', code: String(statusCode) }, data };
 }
@@ -20,13 +20,13 @@ export function errorEnvelope(statusCode: number, message: string, details: unkn
   return { status: { message, code: String(statusCode) }, data: details };
 }
 
-/** What stands before and behind the records of a page that are written as text. */
+/** The text around the records of a page that are written as text. */
 export function aroundRecords(paging: Paging): readonly [head: string, tail: string] {
   const { status } = envelope([]);
   return [`{"status":${JSON.stringify(status)},"data":[`, `],"paging":${JSON.stringify(paging)}}`];
 }
 
-/** One of some names, as generators of clients read it best. */
+/** One of some names, in the form that client generators handle best. */
 export function oneOf(names: readonly string[], description?: string) {
   const options = description === undefined ? {} : { description };
   return Type.Unsafe<string>({ type: 'string', enum: [...names], ...options });
@@ -45,7 +45,7 @@ export function pageSchema<Entry extends Type.TSchema>(entry: Entry) {
     status: statusSchema,
     data: Type.Array(entry),
     paging: Type.Object({
-      totalCount: Type.Optional(Type.Integer({ description: 'Matches on all pages, $top apart' })),
+      totalCount: Type.Optional(Type.Integer({ description: 'Matches on all pages, regardless of $top' })),
       continuationToken: Type.Union([Type.String(), Type.Null()], {
         description: 'For the header of the next request; null on the last page',
       }),
@@ -53,7 +53,7 @@ export function pageSchema<Entry extends Type.TSchema>(entry: Entry) {
   });
 }
 
-/** For the documentation: `pageSizeOf` and `continuationTokenOf` read them, by the names that Node gives them. */
+/** Documentation only: `pageSizeOf` and `continuationTokenOf` read them, under Node's lower-case names. */
 export const pageHeaders = {
   continuationToken: Type.Optional(Type.String({ description: 'paging.continuationToken of the page before' })),
   PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),

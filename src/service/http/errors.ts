@@ -3,10 +3,10 @@ import { type ErrorCode, RequestError, WindrowError } from '../../core/errors.js
 import { DamagedSamplesError } from '../../storage/errors.js';
 import { errorEnvelope } from './envelope.js';
 
-/** An answer other than success, thrown by a route; the app makes it an envelope (interface 2.2). */
+/** An error answer, thrown by a route; the app wraps it in an envelope (interface 2.2). */
 export class ServiceError extends Error {
   readonly statusCode: number;
-  /** Goes into `data`: what is wrong where. */
+  /** Goes into `data`: what is wrong, and where. */
   readonly details: unknown;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -31,12 +31,12 @@ export function notFound(message: string): ServiceError {
   return new ServiceError(404, message);
 }
 
-/** 503: the same request may do later. */
+/** 503: the same request may succeed later. */
 export function unavailable(message: string, options: { details?: unknown; cause?: unknown } = {}): ServiceError {
   return new ServiceError(503, message, { ...options, headers: { 'retry-after': '5' } });
 }
 
-// Of codes that begin with request. or csv. all are 400.
+// Codes that begin with request. or csv. are all 400.
 const httpStatuses: Partial<Readonly<Record<ErrorCode, number>>> = {
   'option.value': 400,
   'input.columns': 400,
@@ -49,22 +49,22 @@ const httpStatuses: Partial<Readonly<Record<ErrorCode, number>>> = {
   'storage.failed': 503,
 };
 
-/** The HTTP status of an error that a caller can bring about; undefined for a fault of ours, which is 500. */
+/** The HTTP status of an error that a caller can cause; undefined for our own faults, which are 500. */
 export function httpStatusOf(code: ErrorCode): number | undefined {
   return /^(?:request|csv)\./.test(code) ? 400 : httpStatuses[code];
 }
 
-/** How many problems there are, and the first ten. */
+/** The number of problems, and the first ten of them. */
 const MESSAGE_LINES_MAX = 11;
 
-/** Makes every error of the app's routes an envelope (interface 2.2, 7.2), and logs those that are ours. */
+/** Wraps every error of the app's routes in an envelope (interface 2.2, 7.2), and logs our own faults. */
 export function addErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
 }
 
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, details, headers } = describeError(error);
-  noteFailure(error, statusCode, request);
+  logFailure(error, statusCode, request);
   return reply
     .code(statusCode)
     .headers(headers)
@@ -74,13 +74,16 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why the request was answered with 503, for the line that is logged of it. */
+    /** Why the request was answered with 503, for its log line. */
     unavailableReason?: string;
   }
 }
 
-/** Our faults are logged with their stack. A 503 is told of in the one line of its request: there may be very many. */
-export function noteFailure(error: Error, statusCode: number, request: FastifyRequest): void {
+/**
+ * Logs our faults with their stack. The reason of a 503 goes into the request's own line instead, as there may be very
+ * many.
+ */
+export function logFailure(error: Error, statusCode: number, request: FastifyRequest): void {
   if (statusCode < 500) return;
   if (statusCode !== 503) {
     request.log.error({ err: error }, 'request failed');
@@ -97,10 +100,10 @@ function describeError(error: FastifyError): ServiceError {
   const { statusCode = 500 } = error;
   if (statusCode >= 400 && statusCode < 500) return describeFastifyError(error, statusCode);
   if (statusCode === 503) return unavailable('the service is overloaded; try again later');
-  return new ServiceError(500, 'internal failure; the log has it under this x-correlation-id');
+  return new ServiceError(500, 'internal error; the log has it under this x-correlation-id');
 }
 
-// A line for each issue: of many the first will do, for all are in the details.
+// One line per issue. The first ones are enough here, as the details have all.
 function shortened(message: string): string {
   const lines = message.split('\n');
   const hidden = lines.splice(MESSAGE_LINES_MAX);
@@ -110,23 +113,23 @@ function shortened(message: string): string {
 function describeWindrowError(error: WindrowError): ServiceError {
   const { code } = error;
   if (code === 'storage.full') {
-    return unavailable('the disk of the service is full: nothing was written; reading, tokens and deletions go on');
+    return unavailable('the disk of the service is full: nothing was written; reads, tokens and deletions still work');
   }
   if (code === 'storage.failed' || code === 'storage.locked') {
-    return unavailable('the store of the service takes no writes now; its log says why');
+    return unavailable('the store of the service refuses writes now; the log says why');
   }
   const statusCode = httpStatusOf(code) ?? 500;
   if (statusCode === 503) return unavailable(error.message);
-  const isTold = statusCode < 500 || error instanceof DamagedSamplesError;
-  return new ServiceError(statusCode, isTold ? error.message : `internal failure (${code})`, { details: { code } });
+  const isShown = statusCode < 500 || error instanceof DamagedSamplesError;
+  return new ServiceError(statusCode, isShown ? error.message : `internal error (${code})`, { details: { code } });
 }
 
-// What Fastify says of bodies and paths, in sentences that say how to mend it.
+// Fastify's errors about bodies and paths, with a hint how to mend them.
 function describeFastifyError(error: FastifyError, statusCode: number): ServiceError {
   const details = error.code === undefined ? {} : { code: error.code };
   const messages: Record<number, string> = {
-    413: 'the body is larger than this endpoint takes; send it in parts',
-    415: 'the Content-Type is not one that this endpoint takes; /docs names them',
+    413: 'the body is larger than this endpoint accepts; send it in parts',
+    415: 'this endpoint does not accept the Content-Type; /docs lists the accepted ones',
   };
   return new ServiceError(statusCode, messages[statusCode] ?? error.message, { details });
 }

@@ -1,7 +1,10 @@
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
-/** The pages of docs/ as HTML at `/guide/`, from a folder that `npm run site` made: text, styles and pictures alone. */
+/**
+ * Serves the pages of docs/ as HTML at `/guide/`, from a folder that `npm run site` made: only text, styles and
+ * pictures.
+ */
 export async function registerGuide(app: FastifyInstance, folder: string): Promise<void> {
   await app.register(async (guide) => {
     guide.addHook('onRoute', (route) => {
@@ -13,7 +16,7 @@ export async function registerGuide(app: FastifyInstance, folder: string): Promi
       redirect: true,
       decorateReply: false,
       setHeaders: (reply) => {
-        // Charts bring their styles with them.
+        // Charts contain inline styles.
         const policy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'";
         reply.header('content-security-policy', policy);
         reply.header('x-content-type-options', 'nosniff');

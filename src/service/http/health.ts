@@ -4,19 +4,21 @@ import type { ServiceContext } from '../context.js';
 import { envelope, envelopeSchema, oneOf } from './envelope.js';
 import { unavailable } from './errors.js';
 
-/** Whether new work is taken: false from the moment a stop begins. */
+/** Whether new work is accepted; false once a stop has begun. */
 export interface Readiness {
   isOpen: boolean;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route answers also while the service is overloaded or stops: it tells how the service is. */
+    /**
+     * Whether the route answers even while the service is overloaded or stopping, as it reports the service's state.
+     */
     readonly isAlwaysAnswered?: boolean;
   }
 }
 
-/** Refuses requests from the moment a stop begins. */
+/** Refuses requests once a stop has begun. */
 export function addStopRefusal(app: FastifyInstance, readiness: Readiness): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!readiness.isOpen && request.routeOptions.config.isAlwaysAnswered !== true) {
@@ -31,14 +33,14 @@ const STOPPING = 'the service is stopping; try again later';
 
 const healthAnswer = envelopeSchema(Type.Object({ state: oneOf(['live', 'ready']) }));
 
-/** `/health/live`: the process answers. `/health/ready`: the store can be read, and new work is taken. */
+/** `/health/live`: the process answers. `/health/ready`: the store can be read, and new work is accepted. */
 export function registerHealth(app: FastifyInstance, { storage }: ServiceContext, readiness: Readiness): void {
   const schema = (summary: string) => ({ summary, tags: ['Health'], security: [], response: { 200: healthAnswer } });
   const config = { isAlwaysAnswered: true };
   app.get('/health/live', { config, schema: schema('Whether the process answers') }, async () =>
     envelope({ state: 'live' }),
   );
-  app.get('/health/ready', { config, schema: schema('Whether the service takes work') }, async () => {
+  app.get('/health/ready', { config, schema: schema('Whether the service accepts work') }, async () => {
     if (!readiness.isOpen) throw unavailable(STOPPING);
     try {
       await storage.check();

@@ -4,21 +4,21 @@ import { placeOf } from '../../formats/json-place.js';
 import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from './errors.js';
 
-/** So much text is parsed before others are answered: some milliseconds of work, also in code that has not run yet. */
+/** How much text to parse before others are answered: some milliseconds of work, even before the code is optimised. */
 const SLICE_CHARS = 64 * 1024;
-/** What stands between two commas of the outermost array is parsed at once. */
+/** An element of the outermost array is parsed in one piece. */
 const ELEMENT_CHARS_MAX = 1024 * 1024;
-/** Deeper than any request of ours, and shallow enough for what walks it. */
+/** Deeper than any request of the interface, and safe for recursive code. */
 const DEPTH_MAX = 256;
 
-/** A value of JSON that two readers may understand differently, so that it is refused. */
+/** A JSON value that two readers may interpret differently, so it is refused. */
 export interface JsonIssue {
   readonly pointer: string;
   readonly expected: string;
   readonly received: string;
 }
 
-/** A text of JSON whose value is refused. */
+/** A JSON text whose value is refused. */
 export class JsonIssueError extends Error {
   readonly issue: JsonIssue;
 
@@ -29,10 +29,10 @@ export class JsonIssueError extends Error {
 }
 
 /**
- * The value of a short text.
+ * Parses a short text.
  *
  * @throws SyntaxError; JsonIssueError for a key that an object has twice, of which JSON.parse would take the last one,
- * and for a number that no double holds, which it would make infinite.
+ * and for a number beyond the range of a double, which it would make infinite.
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -43,9 +43,9 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * The value of a body of any length, in slices, between which others are answered.
+ * Parses a body of any length in slices, between which others are answered.
  *
- * @throws ServiceError 400 with the place of the fault, 413 for an element that is too large to be parsed at once.
+ * @throws ServiceError 400 with the place of the fault, 413 for an element that is too large to parse in one piece.
  */
 export async function parseJsonBody(text: string, sliceChars = SLICE_CHARS): Promise<unknown> {
   if (text.length <= sliceChars) return parseSlice(text, text, 0, 0);
@@ -57,16 +57,16 @@ export async function parseJsonBody(text: string, sliceChars = SLICE_CHARS): Pro
     const to = scanUntil(scan, from + sliceChars, from + most + 1);
     if (to - from > most) throw tooLarge(scan.isArray ? elements.length : undefined);
     const isLast = to === text.length;
-    // A slice ends behind a comma of the outermost array, which the bracket takes the place of.
+    // A slice ends after a comma of the outermost array; a bracket replaces the comma.
     const slice = `${from === 0 ? '' : '['}${isLast ? text.slice(from) : `${text.slice(from, to - 1)}]`}`;
     const value = parseSlice(slice, text, from, elements.length, scan.memberCount);
     if (from === 0 && isLast) {
-      // What is done with it comes in a turn of its own.
+      // Its caller's work gets a turn of its own.
       await nextTurn();
       return value;
     }
     const found = value as readonly unknown[]; // in brackets, so it is an array
-    // Nothing between two commas, or before a bracket.
+    // Two commas in a row, or a comma before the bracket.
     if (found.length === 0) throw notJson(text, from, 'a value is missing');
     for (const element of found) elements.push(element);
     scan.memberCount = 0;
@@ -93,7 +93,7 @@ function notJson(text: string, from: number, message: string): ServiceError {
   return badRequest(`the body is not JSON: ${describeJsonFault(text, from, message)}`, { code: 'request.json' });
 }
 
-/** 400 for a key that came twice, or a number that no double holds. @param firstIndex of the slice that it is in. */
+/** 400 for a repeated key, or a number beyond the range of a double. @param firstIndex of the slice's elements. */
 function refusal({ issue }: JsonIssueError, firstIndex: number): ServiceError {
   const pointer = issue.pointer.replace(/^\/(\d+)/, (all, index) =>
     firstIndex === 0 ? all : `/${firstIndex + Number(index)}`,
@@ -104,14 +104,15 @@ function refusal({ issue }: JsonIssueError, firstIndex: number): ServiceError {
 }
 
 function tooLarge(index: number | undefined): ServiceError {
-  const place = index === undefined ? 'a body that is no array' : `element ${index} of the body, or one soon after it`;
+  const place =
+    index === undefined ? 'a body that is not an array' : `element ${index} of the body, or one soon after it`;
   return new ServiceError(413, `${place}: expected at most ${ELEMENT_CHARS_MAX} characters; send it in parts`);
 }
 
 function describeJsonFault(text: string, from: number, message: string): string {
-  // The walk to the fault holds others up; V8 tells something of the place as well.
+  // Bounded, since the search for the fault blocks others; V8's message has a place as well.
   const part = text.slice(from, from + 2 * SLICE_CHARS);
-  // A slice begins behind a comma.
+  // A slice starts after a comma.
   const prefix = from === 0 ? '' : '[0,';
   const fault = findJsonFault(prefix + part);
   if (fault === undefined) return message;
@@ -124,7 +125,7 @@ interface Scan {
   readonly text: string;
   at: number;
   depth: number;
-  /** Whether the outermost value is an array, which alone is cut. */
+  /** Whether the outermost value is an array: only arrays are cut. */
   isArray: boolean;
   /** Members of objects so far: colons outside of strings. */
   memberCount: number;
@@ -139,8 +140,8 @@ const [QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, CLOSE_BRACKET, OPEN_BRACE, 
 ];
 
 /**
- * Goes on to the first comma of the outermost array from `least` on, and gives the place behind it; where there is
- * none, the end of the text, or `most` if that comes first.
+ * Scans to the first comma of the outermost array at or after `least`, and returns the place behind it; without one,
+ * the end of the text, or `most` if that comes first.
  */
 function scanUntil(scan: Scan, least: number, most: number): number {
   const { text, isArray } = scan;
@@ -179,7 +180,7 @@ function checkValue(value: unknown, memberCount: number, text: string): void {
   throw new JsonIssueError({ pointer, expected: 'each key of an object once', received });
 }
 
-// All members of objects in the value; −Infinity where a number is infinite, whatever is added to it.
+// Counts the members of all objects in the value; −Infinity if a number is infinite, whatever is added.
 function countMembers(value: unknown): number {
   if (typeof value === 'number') return value - value === 0 ? 0 : Number.NEGATIVE_INFINITY;
   if (value === null || typeof value !== 'object') return 0;
@@ -211,10 +212,10 @@ export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-// As jsonc-parser numbers its tokens: its enums are of types alone.
+// The token numbers of jsonc-parser, whose enum exists only as a type.
 const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, comma: 5, string: 10, end: 17 };
 
-/** Where an object of a text, which is JSON, has a key again. */
+/** Where an object in a valid JSON text repeats a key. */
 function repeatedKey(text: string): { readonly pointer: string; readonly key: string } {
   const scanner = createScanner(text, true);
   const open: { readonly keys: Set<string> | undefined; place: string | number }[] = [];

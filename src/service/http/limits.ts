@@ -13,8 +13,8 @@ const DELAY_INTERVAL_MS = 1000;
 const DELAY_RESOLUTION_MS = 10;
 
 /**
- * Tells at each look whether the process is overloaded, by how late its event loop was on average since the one before.
- * One late look is a stall that is over, as of a start on a busy machine; two in a row are not.
+ * Decides at each check whether the process is overloaded, by the mean delay of the event loop since the check before.
+ * One late check is a stall that is over, as at a start on a busy machine; two in a row are overload.
  */
 export function createOverload(delayMsMax: number): (delayMs: number) => boolean {
   let wasLate = false;
@@ -26,26 +26,26 @@ export function createOverload(delayMsMax: number): (delayMs: number) => boolean
   };
 }
 
-/** 503 with `Retry-After` while the process cannot keep up. */
+/** Answers 503 with `Retry-After` while the process cannot keep up. */
 export function addOverloadProtection(app: FastifyInstance, { settings, scheduler }: ServiceContext): void {
   const { eventLoopDelayMsMax } = settings;
   if (eventLoopDelayMsMax <= 0) return;
   const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
-  const look = createOverload(eventLoopDelayMsMax);
+  const isLateAgain = createOverload(eventLoopDelayMsMax);
   let isOverloaded = false;
   const check = (): void => {
-    isOverloaded = look(delays.mean / 1e6 - DELAY_RESOLUTION_MS);
+    isOverloaded = isLateAgain(delays.mean / 1e6 - DELAY_RESOLUTION_MS);
     delays.reset();
-    callOff = scheduler.after(DELAY_INTERVAL_MS, check);
+    cancel = scheduler.after(DELAY_INTERVAL_MS, check);
   };
   delays.enable();
-  let callOff = scheduler.after(DELAY_INTERVAL_MS, check);
+  let cancel = scheduler.after(DELAY_INTERVAL_MS, check);
   app.addHook('onClose', async () => {
-    callOff();
+    cancel();
     delays.disable();
   });
   app.addHook('onRequest', (request, _reply, done) => {
-    // Whoever asks how the process is gets an answer, then most of all.
+    // Health checks are answered even then.
     if (isOverloaded && request.routeOptions.config.isAlwaysAnswered !== true) {
       throw unavailable('the service is overloaded; try again later');
     }
@@ -53,7 +53,7 @@ export function addOverloadProtection(app: FastifyInstance, { settings, schedule
   });
 }
 
-/** 429 with `Retry-After` for a client that asks more often than `requestsPerMinuteMax`. */
+/** Answers 429 with `Retry-After` if a client makes more than `requestsPerMinuteMax` requests. */
 export async function addRequestLimit(app: FastifyInstance, context: ServiceContext): Promise<void> {
   const { requestsPerMinuteMax } = context.settings;
   if (requestsPerMinuteMax <= 0) return;
@@ -62,7 +62,7 @@ export async function addRequestLimit(app: FastifyInstance, context: ServiceCont
   await app.register(rateLimit, {
     max: requestsPerMinuteMax,
     timeWindow: MINUTE_MS,
-    // After the token has been checked, before the body is read.
+    // After the token was checked, before the body is read.
     hook: 'preParsing',
     keyGenerator: (request) => request.principal?.clientId ?? request.ip,
     allowList: (request) => request.principal === undefined,
@@ -76,17 +76,17 @@ export async function addRequestLimit(app: FastifyInstance, context: ServiceCont
 
 interface Count {
   readonly windowStartMs: number;
-  /** What the store knew at the last exchange, of all processes. */
+  /** The count of all processes at the last exchange. */
   stored: number;
-  /** Counted here since. */
+  /** Counted by this process since. */
   own: number;
-  /** Ends once the store was asked what it knows of the window. */
-  readonly asked: Promise<void>;
+  /** Resolves once the stored count of the window was read. */
+  readonly loaded: Promise<void>;
 }
 
 /**
- * Requests of each client in the current minute. The count lies in storage, for all processes of the service, and
- * for those that start anew; each adds what it has counted once a second, so that a request does not wait for a commit.
+ * Counts each client's requests in the current minute. The count is in the store, shared by all processes and kept
+ * over restarts; each process adds its own once a second, so that a request need not wait for a commit.
  */
 function createRequestCounts(context: ServiceContext) {
   const { storage, clock, scheduler, log } = context;
@@ -97,12 +97,12 @@ function createRequestCounts(context: ServiceContext) {
     await exchange(context, counts).catch((err) => log.warn({ err }, 'request counts were not exchanged'));
   };
   const open = (key: string, windowStartMs: number): Count => {
-    const asked = storage
+    const loaded = storage
       .read(IDENTITY_SHARD, (tx) => tx.get(throttles, { subject: subjectOf(key) }))
       .then((row) => {
         count.stored = row?.windowStartMs === windowStartMs ? row.failureCount : 0;
       });
-    const count: Count = { windowStartMs, stored: 0, own: 0, asked };
+    const count: Count = { windowStartMs, stored: 0, own: 0, loaded };
     counts.set(key, count);
     return count;
   };
@@ -117,7 +117,7 @@ function createRequestCounts(context: ServiceContext) {
         isFlushDue = true;
         scheduler.after(FLUSH_INTERVAL_MS, () => void flush());
       }
-      count.asked.then(
+      count.loaded.then(
         () => callback(null, { current: count.stored + count.own, ttl: windowStartMs + MINUTE_MS - nowMs }),
         callback,
       );
@@ -146,7 +146,7 @@ async function exchange({ storage, clock }: ServiceContext, counts: Map<string, 
       const { windowStartMs } = count;
       const row = await tx.get(throttles, { subject });
       const total = (row?.windowStartMs === windowStartMs ? row.failureCount : 0) + own;
-      // A minute that is over is not put in the place of one that runs.
+      // A past minute must not replace a current one.
       if (row === undefined || row.windowStartMs <= windowStartMs) {
         await tx.put(throttles, { subject, windowStartMs, failureCount: total, blockedUntilMs: null });
       }

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = Readonly<ReturnType<typeof createMetrics>>;
 
-/** What the service counts, in the form that Prometheus reads. Labels name routes, never callers or series. */
+/** The service's metrics, in the form that Prometheus reads. Labels name routes, never callers or series. */
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -28,13 +28,13 @@ export function createMetrics() {
       labelNames: ['reason'],
       registers: [registry],
     }),
-    /** Adds a figure that is looked up when somebody asks for it. */
+    /** Adds a gauge that is read on demand. */
     watch: (name: string, help: string, read: () => number | Promise<number>): void => {
       const gauge: Gauge = new Gauge({
         name: `windrow_${name}`,
         help,
         registers: [registry],
-        // A figure that cannot be had takes no other with it.
+        // A gauge that fails must not fail the others.
         collect: async () => gauge.set(await Promise.resolve(read()).catch(() => Number.NaN)),
       });
     },
@@ -48,7 +48,7 @@ export function createMetrics() {
   };
 }
 
-/** `/metrics`, and the time of each request. */
+/** Registers `/metrics`, and measures each request. */
 export function registerMetrics(app: FastifyInstance, { registry, requestSeconds }: Metrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';

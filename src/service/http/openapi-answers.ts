@@ -1,7 +1,7 @@
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../timeseries/write/bodies.js';
 
-// Which errors each route may answer, for /openapi.json. test/service/error-answers.test.ts brings about every one of
-// them, and every test of the service fails where a route answers one that is not named here.
+// The errors that each route may answer, for /openapi.json. test/service/error-answers.test.ts causes each of them,
+// and every test of the service fails if a route answers one that is missing here.
 
 interface ErrorAnswer {
   readonly name: string;
@@ -10,25 +10,25 @@ interface ErrorAnswer {
 }
 
 const wayIn = { 'WWW-Authenticate': 'How to authenticate (RFC 6750).' };
-const later = { 'Retry-After': 'When to come again, in seconds.' };
+const later = { 'Retry-After': 'When to retry, in seconds.' };
 
 const answers = {
-  400: { name: 'BadRequest', description: 'The request is not understood: what is wrong where, in data.issues.' },
-  401: { name: 'Unauthorized', description: 'No token, or one that does not hold.', headers: wayIn },
-  403: { name: 'Forbidden', description: 'The scope of the token, or of its client, is too small.', headers: wayIn },
-  404: { name: 'NotFound', description: 'There is none of these in the organisation of the caller.' },
-  406: { name: 'NotAcceptable', description: 'Accept names no form that this endpoint answers in.' },
-  409: { name: 'Conflict', description: 'The request is at odds with what is stored.' },
-  413: { name: 'TooLarge', description: 'The body is larger than this endpoint takes.' },
-  415: { name: 'UnsupportedType', description: 'The body has a Content-Type or Content-Encoding that is not taken.' },
-  429: { name: 'TooManyRequests', description: 'The client asks too often.', headers: later },
-  500: { name: 'InternalFailure', description: 'A fault of the service: its log has it under the correlation id.' },
+  400: { name: 'BadRequest', description: 'The request is invalid: data.issues says what is wrong, and where.' },
+  401: { name: 'Unauthorized', description: 'No token, or one that is not valid.', headers: wayIn },
+  403: { name: 'Forbidden', description: 'The token lacks the scope, or its client the access.', headers: wayIn },
+  404: { name: 'NotFound', description: "Not found in the caller's organisation." },
+  406: { name: 'NotAcceptable', description: 'Accept names no form that this endpoint supports.' },
+  409: { name: 'Conflict', description: 'The request conflicts with what is stored.' },
+  413: { name: 'TooLarge', description: 'The body is larger than this endpoint accepts.' },
+  415: { name: 'UnsupportedType', description: 'The Content-Type or Content-Encoding of the body is not supported.' },
+  429: { name: 'TooManyRequests', description: 'The client makes too many requests.', headers: later },
+  500: { name: 'InternalFailure', description: 'Internal error; the log has it under the correlation id.' },
   503: { name: 'Unavailable', description: 'Overloaded, stopping, or the disk is full.', headers: later },
 } as const satisfies Readonly<Record<number, ErrorAnswer>>;
 
 type ErrorStatus = keyof typeof answers;
 
-// What a route may answer beside what all routes of its kind do.
+// What a route may answer in addition to all routes of its kind.
 const ownStatuses: Readonly<Record<string, readonly ErrorStatus[]>> = {
   'get /core/status/{transactionId}': [404],
   'post /operations': [409],
@@ -47,12 +47,12 @@ const ownStatuses: Readonly<Record<string, readonly ErrorStatus[]>> = {
   'get /core/timeseries/{timeseriesId}/live': [404],
 };
 
-// They say how the service is, whatever it is like.
+// They answer in every state of the service.
 const alwaysAnswered: ReadonlySet<string> = new Set(['get /health/live', 'get /metrics']);
 
-/** The errors of a route, by their status, as references to `errorComponents`. */
+/** The errors of a route by status, as references to `errorComponents`. */
 export function errorAnswersOf(route: string, security: readonly object[]): Readonly<Record<string, object>> {
-  // Those of the token endpoint and its kin have a form of their own (RFC 6749), and stand in their schemas.
+  // The token endpoints have errors of their own form (RFC 6749), which are in their schemas.
   if (security.some((scheme) => 'client' in scheme)) return {};
   const statuses = statusesOf(route, security);
   return Object.fromEntries(
@@ -69,7 +69,7 @@ function statusesOf(route: string, security: readonly object[]): readonly ErrorS
 
 const text = { type: 'string' } as const;
 
-/** What the errors of routes refer to. */
+/** The components that the errors of routes refer to. */
 export const errorComponents = {
   schemas: {
     ErrorEnvelope: {
@@ -80,7 +80,7 @@ export const errorComponents = {
           type: 'object' as const,
           required: ['message', 'code'],
           properties: {
-            message: { ...text, description: 'What is wrong, and how to mend it' },
+            message: { ...text, description: 'What is wrong, and how to fix it' },
             code: { ...text, description: 'The HTTP status as three digits' },
           },
         },
@@ -100,14 +100,14 @@ function responseOf({ description, headers = {} }: ErrorAnswer) {
   };
 }
 
-// Bodies and answers that are streams, for /openapi.json: Fastify would check and write by their schemas, so these do
-// not stand at the routes.
+// Streamed bodies and answers, for /openapi.json. They are not in the schemas of the routes, since Fastify would check
+// and serialise by these.
 
-/** What an operation of OpenAPI has beside what the schemas of its route say. */
+/** What an OpenAPI operation has in addition to its route's schemas. */
 export interface StreamedForms {
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
-  /** Of an answer 200. */
+  /** The content of the answer 200. */
   readonly content?: object;
 }
 
@@ -124,10 +124,10 @@ const sample = {
   type: 'object',
   required: ['timestamp', 'val'],
   properties: {
-    timeseriesId: { ...text, description: 'Left out where the path names it' },
+    timeseriesId: { ...text, description: 'Leave it out if the path names it' },
     metric: { ...text, default: 'Raw' },
     timestamp: { type: ['string', 'number'], description: 'ISO 8601, or epoch seconds or milliseconds' },
-    val: { type: ['number', 'null'], description: 'null is missing: left out, and counted' },
+    val: { type: ['number', 'null'], description: 'null means missing: not stored, but counted' },
   },
 };
 
@@ -141,10 +141,10 @@ const streamed = (csv: string) => ({
 
 const writing: StreamedForms = {
   parameters: [
-    header('Content-Encoding', 'gzip for a packed body', { ...text, enum: ['gzip', 'identity'] }),
-    header('source', 'The queue that delivered the body; with partition and offset, or none of them'),
+    header('Content-Encoding', 'gzip for a compressed body', { ...text, enum: ['gzip', 'identity'] }),
+    header('source', 'The queue that delivered the body; requires partition and offset'),
     header('partition', 'Its partition'),
-    header('offset', 'What was taken before is answered with isRepeated', { type: 'integer', minimum: 0 }),
+    header('offset', 'A body that was stored before is answered with isRepeated', { type: 'integer', minimum: 0 }),
   ],
   requestBody: {
     required: true,
@@ -176,21 +176,21 @@ const page = {
   },
 };
 
-// JSON alone: with the texts of the other forms beside it, generated clients could not tell what an answer is. The
-// description of the routes names them.
+// JSON only: with the other forms, generated clients could not tell the type of an answer. The routes' descriptions
+// name them.
 const reading: StreamedForms = {
   parameters: [pageToken],
   content: { [JSON_TYPE]: { schema: page } },
 };
 
 const following: StreamedForms = {
-  parameters: [header('Last-Event-ID', 'Goes on behind the commit of this id', { type: 'integer', minimum: 0 })],
+  parameters: [header('Last-Event-ID', 'Resumes after the commit of this id', { type: 'integer', minimum: 0 })],
   content: { 'text/event-stream': { schema: text } },
 };
 
 const listing: StreamedForms = {
   parameters: [
-    header('PageSize', 'Series of a page', { type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
+    header('PageSize', 'Series per page', { type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
     header('continuationToken', 'paging.continuationToken of the page before'),
   ],
 };
@@ -206,7 +206,7 @@ export const streamedForms: Readonly<Record<string, StreamedForms>> = {
   'get /metrics': { content: { 'text/plain': { schema: text } } },
 };
 
-/** How generated clients call each operation, and what there is to say where its route has a summary alone. */
+/** The operation's name in generated clients, and a description where its route has only a summary. */
 export const namedOperations: Readonly<Record<string, { readonly id: string; readonly description?: string }>> = {
   'post /idm/ims/connect/token': { id: 'getToken' },
   'post /idm/ims/connect/revoke': { id: 'revokeToken' },
@@ -220,27 +220,27 @@ export const namedOperations: Readonly<Record<string, { readonly id: string; rea
   'get /core/timeseries/{timeseriesId}/live': { id: 'followSeries' },
   'delete /core/timeseries/{timeseriesId}/samples': {
     id: 'deleteSeriesSamples',
-    description: 'Results that rest on the deleted samples are computed anew.',
+    description: 'Results that rest on the deleted samples are recomputed.',
   },
   'get /core/timeseries/{timeseriesId}/why': { id: 'explainResult' },
   'get /core/retention': { id: 'listRetention' },
   'post /core/retention': { id: 'setRetention' },
   'delete /core/retention': { id: 'removeRetention' },
-  'get /core/timeseries': { id: 'listSeries', description: 'In pages, in the order of their names.' },
+  'get /core/timeseries': { id: 'listSeries', description: 'In pages, ordered by name.' },
   'post /operations': { id: 'registerOperations' },
   'post /core/operations': { id: 'registerCoreOperations' },
-  'get /core/operations': { id: 'listItems', description: 'In pages, in the order of their registration.' },
-  'get /core/operations/{itemId}': { id: 'getItem', description: 'With its state, and why it failed where it did.' },
+  'get /core/operations': { id: 'listItems', description: 'In pages, in order of registration.' },
+  'get /core/operations/{itemId}': { id: 'getItem', description: 'With its state and, if it failed, the reason.' },
   'delete /core/operations/{itemId}': {
     id: 'deleteItem',
-    description: 'Answered with the item as it was. One with a pattern goes with its members.',
+    description: 'Returns the deleted item. One with a pattern is deleted with its members.',
   },
   'get /core/status': { id: 'listTransactions' },
   'get /core/status/{transactionId}': { id: 'getTransaction' },
   'get /core/events': { id: 'listEvents' },
   'post /core/events': { id: 'writeEvents' },
-  'delete /core/events/{id}': { id: 'deleteEvent', description: 'Pages that were begun before still show it.' },
-  'get /health/live': { id: 'getLiveness', description: 'Answered also while the service is overloaded or stops.' },
-  'get /health/ready': { id: 'getReadiness', description: '503 while the store fails or the service stops.' },
+  'delete /core/events/{id}': { id: 'deleteEvent', description: 'Queries that began before still show it.' },
+  'get /health/live': { id: 'getLiveness', description: 'Answers even while the service is overloaded or stopping.' },
+  'get /health/ready': { id: 'getReadiness', description: '503 while the store fails or the service is stopping.' },
   'get /metrics': { id: 'getMetrics', description: 'In the text format of Prometheus.' },
 };

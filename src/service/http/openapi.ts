@@ -7,14 +7,17 @@ import { errorAnswersOf, errorComponents, namedOperations, streamedForms } from 
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How a caller of the route authenticates, as OpenAPI says it. */
+    /** How a caller of the route authenticates, in OpenAPI's terms. */
     readonly security?: FastifySchema['security'];
   }
 }
 
-/** `/openapi.json` (OpenAPI 3.1), read from the schemas of the routes that are registered after it, and `/docs`. */
+/**
+ * Serves `/openapi.json` (OpenAPI 3.1), built from the schemas of the routes that are registered after it, and
+ * `/docs`.
+ */
 export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promise<void> {
-  // A host that writes an OpenAPI of its own sees our routes, but not the schemes that their security names.
+  // A host with its own OpenAPI document sees our routes, but not our security schemes.
   app.addHook('onRoute', (route) => {
     const { security, ...schema } = route.schema ?? {};
     if (security !== undefined) Object.assign(route, { schema, config: { ...route.config, security } });
@@ -34,7 +37,7 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
       openapi: '3.1.0',
       info: {
         title: 'windrow',
-        description: 'Time-series computation: samples in, operations registered, results as series; events beside.',
+        description: 'Time-series computation: write samples, register operations, read results as series. Events.',
         version: packageJson.version,
         contact: { name: packageJson.author },
         license: { name: packageJson.license, identifier: packageJson.license },
@@ -44,15 +47,15 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
         parameters: { CorrelationId: correlationId },
         securitySchemes: {
           client: { type: 'http', scheme: 'basic', description: 'Client id and secret, for the token endpoint.' },
-          token: { type: 'http', scheme: 'bearer', description: 'An access token of /idm/ims/connect/token.' },
+          token: { type: 'http', scheme: 'bearer', description: 'An access token from /idm/ims/connect/token.' },
         },
       },
       tags: [
         { name: 'Token', description: 'Access tokens (RFC 6749, 7009, 7662, 8414).' },
-        { name: 'Time series', description: 'Samples: written, read, followed, deleted.' },
+        { name: 'Time series', description: 'Write, read, follow and delete samples.' },
         { name: 'Operations', description: 'Computations that are registered and kept up to date.' },
-        { name: 'Status', description: 'What became of asynchronous requests.' },
-        { name: 'Events', description: 'Events of collections.' },
+        { name: 'Status', description: 'The state of asynchronous requests.' },
+        { name: 'Events', description: 'Events in collections.' },
         { name: 'Health', description: 'For those who run the service.' },
       ],
     },
@@ -64,11 +67,11 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
 const correlationId = {
   name: 'x-correlation-id',
   in: 'header',
-  description: 'Echoed, and in every log line of the request; made when left out',
+  description: 'Echoed, and in every log line of the request; generated if left out',
   schema: { type: 'string' as const, pattern: CORRELATION_ID.source },
 };
 
-// What the paths stand below, which have the prefix of a plugin in them already; relative where nobody said.
+// The base of the paths, which already contain a plugin's prefix; relative if no public URL is set.
 function serverUrl(publicUrl: string, prefix: string): string {
   const url = publicUrl.replace(/\/+$/, '');
   return (prefix !== '' && url.endsWith(prefix) ? url.slice(0, -prefix.length) : url) || '/';
@@ -83,16 +86,16 @@ interface Operation {
   responses: Readonly<Record<string, object>>;
 }
 
-/** Adds what does not stand in the schemas of the routes: errors, bodies that are streams, and the correlation id. */
+/** Adds what the routes' schemas lack: errors, streamed bodies, and the correlation id. */
 function completeOperations({ paths = {} }: { readonly paths?: object }, prefix: string): void {
-  // By path, and there by method: of a path of ours there is nothing else.
+  // By path, then by method: our paths have no other fields.
   for (const [path, methods] of Object.entries<Record<string, Operation>>({ ...paths })) {
     for (const [method, operation] of Object.entries(methods)) {
       const route = `${method} ${path.slice(prefix.length)}`;
       const { parameters = [], requestBody, content } = streamedForms[route] ?? {};
       const { parameters: own = [], security = [], responses } = operation;
       const named = namedOperations[route];
-      // test/service/openapi.test.ts holds that there is none without a name.
+      // test/service/openapi.test.ts checks that each has a name.
       if (named !== undefined)
         Object.assign(operation, { description: named.description, ...operation, operationId: named.id });
       operation.parameters = [...own, ...parameters, { $ref: '#/components/parameters/CorrelationId' }];

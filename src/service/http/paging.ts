@@ -6,7 +6,7 @@ import { badRequest } from './errors.js';
 const PAGE_SIZE = 100;
 const PAGE_SIZE_MAX = 1000;
 
-/** The header `PageSize` (interface, section 8). @throws ServiceError 400 when it is no number from 1 to 1000 */
+/** The header `PageSize` (interface, section 8). @throws ServiceError 400 unless it is a number from 1 to 1000. */
 export function pageSizeOf({ headers }: FastifyRequest): number {
   const text = headers.pagesize;
   if (text === undefined) return PAGE_SIZE;
@@ -27,9 +27,9 @@ export function continuationTokenOf({ headers }: FastifyRequest): string | undef
 /** A list in a fixed order. */
 export interface List<Row, Place> {
   readonly name: string;
-  /** What was asked for, as JSON: a page's token is of no use with another query. */
+  /** The query as JSON: a token is bound to it. */
   readonly query: unknown;
-  /** Up to so many rows behind a place. */
+  /** At most `limit` rows after a place. */
   find(after: Place | undefined, limit: number): Promise<readonly Row[]>;
   placeOf(row: Row): Place;
 }
@@ -42,10 +42,10 @@ export async function readPage<Row, Place>(
 ) {
   const binding = { list: name, principal: principalOf(request), query };
   const token = continuationTokenOf(request);
-  // The binding says that it was sealed below.
+  // `as`: the binding proves that `seal` below wrote it.
   const after = token === undefined ? undefined : ((await tokens.open(binding, token)).place as Place);
   const limit = pageSizeOf(request);
-  // One more than the page has, to know whether another follows.
+  // One more than fits the page, to know whether another follows.
   const found = await find(after, limit + 1);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);

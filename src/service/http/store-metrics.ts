@@ -8,11 +8,11 @@ import { items, itemWork } from '../../storage/tables/operations.js';
 import type { Clock } from '../context.js';
 import type { Metrics } from './metrics.js';
 
-/** A store that counts what it refuses or fails at, for whomever. */
+/** Wraps a store to count its errors. */
 export function countErrors(storage: Storage, { storeErrors }: Metrics): Storage {
   const count = (error: unknown): never => {
     const code = error instanceof WindrowError ? error.code : 'other';
-    // What work throws by itself is no error of the store.
+    // Errors that a work itself throws are not the store's.
     if (code.startsWith('storage.') && code !== 'storage.duplicate') storeErrors.inc({ code });
     throw error;
   };
@@ -30,11 +30,11 @@ export function countErrors(storage: Storage, { storeErrors }: Metrics): Storage
   };
 }
 
-/** Figures that are read from the store when somebody asks for them: what waits, what has failed. */
+/** Gauges that are read from the store on demand: backlog and failures. */
 export function watchStore(metrics: Metrics, storage: Storage, clock: Clock): void {
   const sum = async (figure: (tx: Reader) => Promise<number>): Promise<number> => {
     let total = 0;
-    // One after the other: others are answered between them.
+    // One after the other, so that requests are answered in between.
     for (let shard = 0; shard < SHARD_COUNT; shard++) total += await storage.read(shard, figure);
     return total;
   };
@@ -58,16 +58,16 @@ export function watchStore(metrics: Metrics, storage: Storage, clock: Clock): vo
   );
 }
 
-/** The room that the store takes, and what its disk has left. */
+/** The space that the store takes, and what its disk has left. */
 export function watchDisk(metrics: Metrics, directory: string): void {
-  metrics.watch('disk_free_bytes', 'Room on the disk of the data directory', async () => {
+  metrics.watch('disk_free_bytes', 'Free space on the disk of the data directory', async () => {
     const { bavail, bsize } = await statfs(directory);
     return bavail * bsize;
   });
   metrics.watch('store_bytes', 'Size of the files of the store', async () => {
     let total = 0;
     for (const name of await readdir(directory)) {
-      // One may go away meanwhile.
+      // A file may be deleted meanwhile.
       total += (await stat(join(directory, name)).catch(() => undefined))?.size ?? 0;
     }
     return total;

@@ -30,8 +30,8 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks requests against their schemas with nothing taken away in silence: a parameter that is not known is a
- * fault. Texts of the query and the path become the numbers and booleans that the schema says.
+ * Checks requests against their schemas. An unknown parameter is a fault; nothing is dropped silently. Texts of query
+ * and path are converted to the numbers and booleans of the schema.
  */
 export function addValidator(app: FastifyInstance): void {
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => {
@@ -41,7 +41,7 @@ export function addValidator(app: FastifyInstance): void {
       const value: unknown = isText && hasEntries(given) ? Value.Convert(schema, Value.Clone(given)) : given;
       if (validator.Check(value)) return { value };
       const place = PLACES[httpPart] ?? httpPart;
-      // Whatever is left out of one part of a union is no fault of its own.
+      // A missing part of a union is no fault of its own.
       const faults = validator.Errors(value).filter(({ keyword }) => keyword !== 'boolean');
       return { error: refusal(faults.flatMap((fault) => issuesOf(place, fault, value, schema))) };
     };

@@ -4,13 +4,13 @@ import type { FastifyInstance } from 'fastify';
 /** The files of the workbench. */
 export interface WorkbenchFiles {
   readonly html: string;
-  /** The script that reads Parquet, Arrow and others, which the page loads with the first such file. */
+  /** The script that reads Parquet, Arrow and other formats; the page loads it for the first such file. */
   readonly formatReaders: string;
 }
 
-/** The workbench at `/`: one page, which asks nothing of anybody but this service. */
+/** Serves the workbench at `/`: one page, which sends requests only to this service. */
 export function registerWorkbench(app: FastifyInstance, { html, formatReaders }: WorkbenchFiles): void {
-  // The page names what it may do itself; who may frame it only a header can say.
+  // The page contains its policy, but only a header can set frame-ancestors.
   const [, policy = "default-src 'none'"] = /Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
   registerText(app, '/', html, {
     'content-type': 'text/html; charset=utf-8',

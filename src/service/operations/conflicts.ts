@@ -7,26 +7,29 @@ import { EVERY_SERIES, type ItemRow, itemSources, items } from '../../storage/ta
 import { series } from '../../storage/tables/samples.js';
 import { ServiceError } from '../http/errors.js';
 import { equal } from '../store.js';
-import { definitionOf, ITEMS_A_TURN, type ItemDefinition, isPattern } from './request.js';
+import { definitionOf, ITEMS_PER_TURN, type ItemDefinition, isPattern } from './request.js';
 
-/** The item of which a series is the result. */
+/** The item that a series is the result of. */
 export async function itemOfResult(
   tx: Reader,
   organisation: string,
   { timeseriesId, metric }: SeriesReference,
 ): Promise<ItemRow | undefined> {
-  // By two primary keys: SQLite would look for the result among all items of the organisation.
+  // By two primary keys: for the result, SQLite would scan all items of the organisation.
   const result = await tx.get(series, { organisation, timeseriesId, metric });
   return result?.itemId == null ? undefined : tx.get(items, { organisation, itemId: result.itemId });
 }
 
-/** Where the items of an organisation are looked for. */
+/** Where to look for the items of an organisation. */
 export interface ItemScope {
   readonly organisation: string;
   readonly samples: SampleStore;
-  /** Whether its items lie in several shards: then members of patterns are not looked for where they come. */
+  /**
+   * Whether its items lie in several shards: then cycles through members are checked here, not when the members
+   * appear.
+   */
   readonly isSpread: boolean;
-  /** Reads in the shard where the series of an id lie. */
+  /** Reads in the shard of the series with this id. */
   readonly readAt: <Result>(timeseriesId: string, work: (tx: Reader) => Promise<Result>) => Promise<Result>;
   /** Does work whose readings are of one state, where it can: each by itself waits for the writers before it. */
   readonly readTogether: (work: (scope: ItemScope) => Promise<void>) => Promise<void>;
@@ -38,10 +41,10 @@ export async function forEachItem<Scope, Item>(
   items: readonly Item[],
   work: (scope: Scope, item: Item) => Promise<void>,
 ): Promise<void> {
-  for (let from = 0; from < items.length; from += ITEMS_A_TURN) {
+  for (let from = 0; from < items.length; from += ITEMS_PER_TURN) {
     if (from > 0) await nextTurn();
     await readTogether(async (within) => {
-      for (const item of items.slice(from, from + ITEMS_A_TURN)) await work(within, item);
+      for (const item of items.slice(from, from + ITEMS_PER_TURN)) await work(within, item);
     });
   }
 }
@@ -49,12 +52,12 @@ export async function forEachItem<Scope, Item>(
 type Definition = Pick<ItemDefinition, 'output' | 'plan'>;
 
 /**
- * Stops at results that clients write themselves, and at items that would wait for each other.
+ * Rejects results that clients write themselves, and items that would wait for each other.
  *
  * @throws ServiceError 409
  */
 export async function checkConflicts(scope: ItemScope, all: readonly Definition[]): Promise<void> {
-  // Of patterns each member is checked, when it comes.
+  // Each member of a pattern is checked when it appears.
   const definitions = all.filter(({ plan }) => plan.every === undefined);
   await forEachItem(scope, definitions, (within, { output }) => checkResult(within, output));
   const posted = all.filter(({ plan }) => plan.every !== undefined);
@@ -62,7 +65,7 @@ export async function checkConflicts(scope: ItemScope, all: readonly Definition[
   const cycle = (await findCycle(scope, all, scope.isSpread ? patterns : [])) ?? findPatternCycle(posted, patterns);
   if (cycle === undefined) return;
   const names = cycle.map(seriesName).join(' reads ');
-  throw new ServiceError(409, `the items would wait for each other in a circle: ${names}`, { details: { cycle } });
+  throw new ServiceError(409, `the items would wait for each other in a cycle: ${names}`, { details: { cycle } });
 }
 
 async function checkResult({ readAt, samples, organisation }: ItemScope, output: SeriesReference): Promise<void> {
@@ -75,9 +78,9 @@ async function checkResult({ readAt, samples, organisation }: ItemScope, output:
 }
 
 /**
- * Results that rest on each other in a circle, the first one again at the end.
+ * Results that depend on each other in a cycle; the first one is repeated at the end.
  *
- * @param patterns whose members count as if they were there.
+ * @param patterns whose members count as if they existed.
  */
 async function findCycle(
   scope: ItemScope,
@@ -111,7 +114,7 @@ async function findCycle(
   let found: readonly SeriesReference[] | undefined;
   await forEachItem(scope, definitions, async (within, { output, plan }) => {
     reading = within;
-    // A member reads series of its own id, whose items are looked at with them, and those that all members share.
+    // A member reads series of its own id, whose items are checked with them, and those that all members share.
     const starts = plan.every === undefined ? [output] : patterns.length === 0 ? [] : plan.sources.filter(isPlain);
     for (const start of starts) found ??= await search(start);
   });
@@ -130,7 +133,7 @@ async function storedSources({ readAt, organisation }: ItemScope, result: Series
   });
 }
 
-/** What the members of patterns read, of which a series would be the result. */
+/** What those members of patterns read that would have this result. */
 function memberSources(patterns: readonly Definition[], result: SeriesReference): readonly SeriesReference[] {
   const { timeseriesId } = result;
   const makers = patterns.filter(
@@ -141,25 +144,25 @@ function memberSources(patterns: readonly Definition[], result: SeriesReference)
   );
 }
 
-/** The patterns that are posted, and those that are registered and not replaced by them. */
+/** The posted patterns, and the registered ones that they do not replace. */
 async function findPatterns(
   { readAt, organisation }: ItemScope,
   posted: readonly Definition[],
 ): Promise<readonly Definition[]> {
   const patterns = new Map(posted.map((one) => [seriesKey(one.output), one]));
-  // They lie in each shard.
+  // Every shard has them.
   await readAt('', async (tx) => {
     for (const { itemId } of await tx.find(itemSources, { where: equal({ organisation, ...EVERY_SERIES }) })) {
       const row = await tx.get(items, { organisation, itemId });
       if (row === undefined || patterns.has(seriesKey(row))) continue;
-      // Written when it was registered.
+      // `as`: written when it was registered.
       patterns.set(seriesKey(row), definitionOf(JSON.parse(row.request) as unknown[]));
     }
   });
   return [...patterns.values()];
 }
 
-/** Patterns whose results may be the sources of each other in a circle: each would have members for ever. */
+/** Patterns whose results match each other's sources in a cycle: members would be created without end. */
 function findPatternCycle(
   posted: readonly Definition[],
   patterns: readonly Definition[],
@@ -170,11 +173,11 @@ function findPatternCycle(
         ({ timeseriesId, metric }) => metric === output.metric && canMeet(timeseriesId, output.timeseriesId),
       ),
     );
-  const follow = (path: readonly Definition[], seen: Set<Definition>): SeriesReference[] | undefined => {
+  const follow = (path: readonly Definition[], visited: Set<Definition>): SeriesReference[] | undefined => {
     for (const maker of makersOf(path.at(-1)!)) {
       if (maker === path[0]) return [...path, maker].map(({ output }) => output);
-      if (seen.has(maker)) continue;
-      const found = follow([...path, maker], seen.add(maker));
+      if (visited.has(maker)) continue;
+      const found = follow([...path, maker], visited.add(maker));
       if (found !== undefined) return found;
     }
     return undefined;

@@ -9,7 +9,7 @@ import type { Reader } from '../../storage/storage.js';
 import { series } from '../../storage/tables/samples.js';
 import { equal } from '../store.js';
 import { checkConflicts, forEachItem, type ItemScope, itemOfResult } from './conflicts.js';
-import { type ItemDefinition, STEPS_A_TURN } from './request.js';
+import { type ItemDefinition, STEPS_PER_TURN } from './request.js';
 
 export interface DryRunScope extends ItemScope {
   /** Reads in each shard of the organisation. */
@@ -17,14 +17,14 @@ export interface DryRunScope extends ItemScope {
   readonly readTogether: (work: (scope: DryRunScope) => Promise<void>) => Promise<void>;
 }
 
-/** What a request would do, and what that costs, with nothing stored. */
+/** Describes what a request would do, and its costs, without storing anything. */
 export async function dryRun(scope: DryRunScope, plan: Plan, definitions: readonly ItemDefinition[]) {
   await checkConflicts(scope, definitions);
   const explained = explain(plan);
   await nextTurn();
   const items: Awaited<ReturnType<typeof describeItem>>[] = [];
   await forEachItem(scope, definitions, async (within, definition) => {
-    // The plan of a request of one item is that item's.
+    // A request of one item has that item's plan.
     const own = definition.plan === plan ? explained : explain(definition.plan);
     items.push(await describeItem(within, definition, own));
   });
@@ -41,12 +41,12 @@ async function describeItem(scope: DryRunScope, definition: ItemDefinition, expl
     stored.push(info ?? { sampleCount: 0, firstMs: null, lastMs: null });
   }
   const outputs = estimateOutputs(own, stored);
-  if (own.steps.length >= STEPS_A_TURN) await nextTurn();
+  if (own.steps.length >= STEPS_PER_TURN) await nextTurn();
   const members = own.every === undefined ? null : await countMembers(scope, own);
   return {
     ...output,
     processingType,
-    /** Of a pattern: how many there are now. What each of them costs is told of an item with its ids. */
+    /** For a pattern: how many members there are now. Their costs are only known for a request with their ids. */
     members,
     /** The item that it would replace. */
     replaces: existing?.itemId ?? null,
@@ -65,7 +65,7 @@ async function describeItem(scope: DryRunScope, definition: ItemDefinition, expl
   };
 }
 
-/** The members of a plan with patterns by the series that are stored. */
+/** Counts the members of a plan with patterns among the stored series. */
 async function countMembers({ organisation, readEach }: DryRunScope, { sources }: Plan): Promise<number> {
   const matcher = new SourceMatcher(sources);
   const members = new Set<string>();
@@ -88,7 +88,7 @@ export interface StoredRange {
   readonly lastMs: number | null;
 }
 
-/** How many samples each step would make at most of what is stored, as far as that follows from the ranges. */
+/** The most samples that each step would make from what is stored, as far as the ranges tell. */
 export function estimateOutputs(plan: Plan, sources: readonly StoredRange[]): number[] {
   const known: StoredRange[] = [];
   for (const step of plan.steps) {

@@ -10,27 +10,27 @@ import type { itemSchema } from './schemas.js';
 
 export type ItemRecord = Static<typeof itemSchema>;
 
-/** Reads what belongs to items; in their order. */
+/** Reads the records of items, in their order. */
 export async function itemRecords(tx: Reader, organisation: string, rows: readonly ItemRow[]): Promise<ItemRecord[]> {
   if (rows.length === 0) return [];
   const ofItems = ['organisation', '=', organisation] as const;
   const sources = await tx.find(itemSources, {
     where: [ofItems, ['itemId', 'in', rows.map(({ itemId }) => itemId)]],
-    // In the order of their index: in that of the primary key SQLite would go through all of the organisation.
+    // Ordered as in their index: in the order of the primary key, SQLite would scan all of the organisation.
     orderBy: [{ column: 'itemId' }, { column: 'timeseriesId' }, { column: 'metric' }],
   });
-  const said = await tx.find(transactions, {
+  const found = await tx.find(transactions, {
     where: [ofItems, ['transactionId', 'in', rows.map(({ transactionId }) => transactionId)]],
   });
-  const saidOf = new Map(said.map((row) => [row.transactionId, row]));
-  const parentIds = [...new Set(said.flatMap(({ parentId }) => parentId ?? []))];
+  const transactionOf = new Map(found.map((row) => [row.transactionId, row]));
+  const parentIds = [...new Set(found.flatMap(({ parentId }) => parentId ?? []))];
   const parents = await tx.find(transactions, { where: [ofItems, ['transactionId', 'in', parentIds]] });
-  // The transaction of a request tells of no item of its own.
+  // The transaction of a request has no item of its own.
   const patternOf = new Map(parents.map(({ transactionId, itemId }) => [transactionId, itemId]));
   const sourcesOf = new Map<string, SeriesReference[]>(rows.map(({ itemId }) => [itemId, []]));
   for (const { itemId, timeseriesId, metric } of sources) sourcesOf.get(itemId)?.push({ timeseriesId, metric });
   return rows.map((row) => {
-    const own = saidOf.get(row.transactionId);
+    const own = transactionOf.get(row.transactionId);
     const pattern = patternOf.get(own?.parentId ?? '') ?? null;
     const sources = isPattern(row)
       ? definitionOf(JSON.parse(row.request) as unknown[]).plan.sources
@@ -39,7 +39,7 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
   });
 }
 
-/** Makes one of the records of each item: one with a pattern has a part in each shard. */
+/** Joins the records of each item: one with a pattern has a part in each shard. */
 export function joinRecords(records: readonly ItemRecord[]): readonly ItemRecord[] {
   return [...groupBy(records, ({ itemId }) => itemId).values()].map((parts) => {
     const [first] = parts;
@@ -55,10 +55,10 @@ export function joinRecords(records: readonly ItemRecord[]): readonly ItemRecord
 function itemRecord(
   row: ItemRow,
   sources: SeriesReference[],
-  said: TransactionRow | undefined,
+  found: TransactionRow | undefined,
   pattern: string | null,
 ): ItemRecord {
-  // Checked when it was posted.
+  // `as`: checked when it was posted.
   const posted = JSON.parse(row.posted) as { operations: object[]; frequency?: string };
   return {
     itemId: row.itemId,
@@ -69,10 +69,10 @@ function itemRecord(
     operations: posted.operations,
     sources,
     pattern,
-    state: isPattern(row) ? (said?.state ?? row.state) : row.state,
+    state: isPattern(row) ? (found?.state ?? row.state) : row.state,
     transactionId: row.transactionId,
-    retryCount: said?.retryCount ?? 0,
-    message: said?.message ?? null,
+    retryCount: found?.retryCount ?? 0,
+    message: found?.message ?? null,
     revision: row.revision,
     boundary: row.boundaryMs === null ? null : formatInstant(row.boundaryMs),
     createdTimestamp: formatInstant(row.createdMs),

@@ -24,7 +24,7 @@ import type { ChildStates } from '../status/transactions.js';
 import { equal } from '../store.js';
 import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
 import { addReplicas, dropReplicas } from './replicas.js';
-import { ITEMS_A_TURN, type ItemDefinition, isPattern } from './request.js';
+import { ITEMS_PER_TURN, type ItemDefinition, isPattern } from './request.js';
 import { childTransaction, endTransaction, type Registration, requestTransaction } from './request-transactions.js';
 
 /** What results and checkpoints were computed by. Those of another version are computed anew. */
@@ -78,7 +78,7 @@ export async function registerItems(
   const parentId = createId(context);
   const children: TransactionRow[] = [];
   const counts = new Map<Transaction, number>();
-  for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
+  for await (const definition of inTurns(definitions, ITEMS_PER_TURN)) {
     const { plan, output } = definition;
     // A pattern lies in each shard, for the members there.
     const places = plan.every === undefined ? [over.at(output.timeseriesId)] : txs;
@@ -229,7 +229,7 @@ async function membersOf(
 ): Promise<ItemRow[]> {
   const said = await tx.find(transactions, { where: equal({ organisation, clientId, parentId }) });
   const members: ItemRow[] = [];
-  for await (const { itemId, transactionId } of inTurns(said, ITEMS_A_TURN)) {
+  for await (const { itemId, transactionId } of inTurns(said, ITEMS_PER_TURN)) {
     const item = itemId === null ? undefined : await tx.get(items, { organisation, itemId });
     // One that was registered by itself since is no member any more.
     if (item?.transactionId === transactionId) members.push(item);
@@ -247,7 +247,7 @@ export async function deletePattern(
   const { organisation, itemId, transactionId } = pattern;
   const said = await tx.get(transactions, { organisation, transactionId });
   const members = said === undefined ? [] : await membersOf(tx, pattern, said.clientId);
-  for await (const member of inTurns(members, ITEMS_A_TURN)) await deleteItem(context, tx, member, areResultsKept);
+  for await (const member of inTurns(members, ITEMS_PER_TURN)) await deleteItem(context, tx, member, areResultsKept);
   await endTransaction(tx, pattern, 'the item was deleted');
   await forgetWork(tx, pattern);
   await tx.delete(items, equal({ organisation, itemId }));

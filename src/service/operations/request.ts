@@ -16,7 +16,7 @@ const STEPS_MAX = 3000;
 /** Steps of the plans of all its items together: each has those of the items it reads too. */
 const PLANNED_STEPS_MAX = 20_000;
 /** So many steps are planned, or set up to run, before others are answered. */
-export const STEPS_A_TURN = 300;
+export const STEPS_PER_TURN = 300;
 const FAULTS_MAX = 500;
 /** Of the JSON of an item: some hundred steps, which are planned in some milliseconds. */
 const LARGE_REQUEST_LENGTH = 50_000;
@@ -29,7 +29,7 @@ export async function readOperations(body: unknown, rangesMax = defaultSettings.
   const definitions: ItemDefinition[] = [];
   let stepCount = 0;
   let inTurn = 0;
-  if (plan.steps.length >= STEPS_A_TURN) await nextTurn();
+  if (plan.steps.length >= STEPS_PER_TURN) await nextTurn();
   for (const definition of splitRequest(plan)) {
     const { length } = definition.plan.steps;
     stepCount += length;
@@ -38,7 +38,7 @@ export async function readOperations(body: unknown, rangesMax = defaultSettings.
     }
     definitions.push(definition);
     inTurn += length;
-    if (inTurn < STEPS_A_TURN) continue;
+    if (inTurn < STEPS_PER_TURN) continue;
     await nextTurn();
     inTurn = 0;
   }
@@ -118,7 +118,7 @@ export function* splitRequest(plan: Plan): Generator<ItemDefinition> {
 }
 
 /** So many items are registered before others have a turn. */
-export const ITEMS_A_TURN = 20;
+export const ITEMS_PER_TURN = 20;
 
 /** What follows from the request of an item alone. */
 export function definitionOf(

@@ -3,11 +3,11 @@ import { operationNames } from '../../operations/index.js';
 import { envelopeSchema, nullableText, oneOf, pageSchema } from '../http/envelope.js';
 import { transactionStates } from '../status/transactions.js';
 
-// For /openapi.json and for writing answers: the body is checked by the engine, with better errors.
+// For /openapi.json and for serialising answers: the engine checks the body, with better errors.
 
 const seriesReference = Type.Object({
   timeseriesId: Type.String(),
-  metric: Type.String({ description: 'Raw: the samples as they came' }),
+  metric: Type.String({ description: 'Raw: the samples as they were written' }),
 });
 
 const processingType = oneOf(['stream', 'Batch']);
@@ -24,25 +24,25 @@ export const operationsBody = Type.Array(
     metric: Type.String({ description: 'The name of the result' }),
     operations: Type.Array(operationStep),
     processingType,
-    frequency: Type.Optional(oneOf(['PT15M', 'PT1H', 'PT24H'], 'Of a batch, which runs once without it')),
+    frequency: Type.Optional(oneOf(['PT15M', 'PT1H', 'PT24H'], 'For a batch; without it, a batch runs once')),
   }),
 );
 
 export const operationsQuery = Type.Object(
-  { dryRun: Type.Optional(Type.Boolean({ description: 'Answers with the plan and its costs, and stores nothing' })) },
+  { dryRun: Type.Optional(Type.Boolean({ description: 'Returns the plan and its costs without storing anything' })) },
   { additionalProperties: false },
 );
 
 export const deleteItemQuery = Type.Object(
   {
-    keepResults: Type.Optional(Type.Boolean({ description: 'Leaves the results as a series that clients may write' })),
+    keepResults: Type.Optional(Type.Boolean({ description: 'Keeps the results as a series that clients may write' })),
   },
   { additionalProperties: false },
 );
 
 export const itemParams = Type.Object({ itemId: Type.String() });
 
-const count = Type.Integer({ description: 'At most, by what is stored now' });
+const count = Type.Integer({ description: 'At most, from what is stored now' });
 
 export const dryRunAnswer = envelopeSchema(
   Type.Object({
@@ -53,8 +53,8 @@ export const dryRunAnswer = envelopeSchema(
         timeseriesId: Type.String(),
         metric: Type.String(),
         processingType,
-        members: Type.Union([Type.Integer(), Type.Null()], { description: 'Of a pattern: how many there are now' }),
-        replaces: Type.Union([Type.String(), Type.Null()], { description: 'The item that there is of this result' }),
+        members: Type.Union([Type.Integer(), Type.Null()], { description: 'For a pattern: how many there are now' }),
+        replaces: Type.Union([Type.String(), Type.Null()], { description: 'The existing item of this result' }),
         plan: Type.Object({}, { additionalProperties: true }),
         explain: Type.String(),
         costs: Type.Object({
@@ -77,15 +77,15 @@ export const itemSchema = Type.Object({
   operations: Type.Array(Type.Object({}, { additionalProperties: true })),
   sources: Type.Array(seriesReference),
   pattern: Type.Union([Type.String(), Type.Null()], {
-    description: 'The item with a pattern of which this is a member',
+    description: 'The pattern item that this is a member of',
   }),
   state: oneOf(transactionStates),
-  transactionId: Type.String({ description: 'Tells of the item at /core/status' }),
+  transactionId: Type.String({ description: "The item's transaction at /core/status" }),
   retryCount: Type.Integer(),
   message: nullableText,
-  revision: Type.Integer({ description: 'Rises by one with each replacement' }),
+  revision: Type.Integer({ description: 'Increases by one with each replacement' }),
   boundary: Type.Union([Type.String(), Type.Null()], {
-    description: 'A batch with a frequency has taken the samples before this instant',
+    description: 'A batch with a frequency has computed the samples before this instant',
   }),
   createdTimestamp: Type.String(),
   updatedTimestamp: Type.String(),

@@ -16,7 +16,7 @@ import { nameProblem } from './write/json.js';
 
 const PREFIX_LENGTH = 8;
 const HEAD_LENGTH_MAX = 4096;
-/** A frame is held in memory whole. */
+/** A frame is held in memory as a whole. */
 const FRAME_SAMPLES_MAX = 1_000_000;
 
 /** One series as a frame. */
@@ -34,9 +34,9 @@ export function writeFrame({ timeseriesId, metric, timeMs, value }: Series): Uin
   return bytes;
 }
 
-/** Takes frames from bytes that are cut anywhere. */
+/** Reads frames from bytes that are split anywhere. */
 export function createFrameReader() {
-  // Parts are joined only once they hold a frame, so that a large one is not copied with each part that comes.
+  // Parts are joined only once they contain a frame, so that a large one is not copied for each part.
   let parts: Uint8Array[] = [];
   let length = 0;
   let needed = PREFIX_LENGTH;
@@ -60,14 +60,14 @@ export function createFrameReader() {
       length -= at;
       return series;
     },
-    /** @throws ServiceError when the last frame is not whole. */
+    /** @throws ServiceError if the last frame is incomplete. */
     end: () => {
-      if (length > 0) throw frameError(frameCount, `ends after ${length} bytes; expected a whole frame`);
+      if (length > 0) throw frameError(frameCount, `ends after ${length} bytes; expected a complete frame`);
     },
   };
 }
 
-// Undefined where its first bytes are not there yet.
+// Undefined if its first bytes are missing.
 function frameLength(bytes: Uint8Array, at: number, frame: number): number | undefined {
   if (at + PREFIX_LENGTH > bytes.length) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -106,7 +106,7 @@ function readHead(bytes: Uint8Array, frame: number): { timeseriesId: string; met
   return { timeseriesId: String(timeseriesId), metric: String(metric) };
 }
 
-// A copy: the bytes may lie at any place, and doubles lie at multiples of eight.
+// A copy, since doubles must be aligned to eight bytes.
 function columnOf(bytes: Uint8Array, from: number, count: number): Float64Array {
   const column = new Float64Array(count);
   bytesOf(column).set(bytes.subarray(from, from + 8 * count));

@@ -10,7 +10,7 @@ import { principalOf } from '../identity/principal.js';
 import { listRetention, type RetentionScope, removeRetention, setRetention } from '../identity/retention.js';
 
 const name = (of: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: `Of this ${of} alone; of all without` }));
+  Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: `Only this ${of}; all if left out` }));
 const scope = {
   kind: Type.Optional(
     Type.Union([Type.Literal('samples'), Type.Literal('results')], {
@@ -28,7 +28,7 @@ const rule = Type.Object(
 const noQuery = Type.Object({}, { additionalProperties: false });
 const tags = ['Time series'];
 
-/** Rules of how long samples and results of the caller's organisation are kept. */
+/** The retention rules of the caller's organisation. */
 export function registerRetention(app: FastifyInstance, { context, authorize }: RouteParts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
   const answer = { response: { 200: envelopeSchema(rule) }, tags, security };
@@ -38,7 +38,7 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
       onRequest: authorize('core_read', 'core_admin'),
       schema: {
         summary: 'How long samples and results are kept',
-        description: 'Of the rules that fit a series the most special one holds; what no rule fits is kept for ever.',
+        description: 'The most specific rule that fits a series applies; without a rule, samples are kept for ever.',
         tags,
         security,
         querystring: noQuery,
@@ -57,9 +57,9 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
       schema: {
         ...answer,
         querystring: noQuery,
-        summary: 'Say how long samples or results are kept',
+        summary: 'Set how long samples or results are kept',
         description:
-          'In the place of a rule of the same scope. What is older is deleted in the background, by segments of some ' +
+          'Replaces the rule with the same scope. Older samples are deleted in the background, in segments of some ' +
           'thousand samples. Results of deleted samples stay until a rule for results deletes them.',
         body: rule,
       },
@@ -83,15 +83,15 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
       onRequest: authorize('core_admin'),
       schema: {
         ...answer,
-        summary: 'Remove a rule of how long samples are kept',
-        description: 'Answered with the rule as it was.',
+        summary: 'Remove a retention rule',
+        description: 'Returns the removed rule.',
         querystring: scopeQuery,
       },
     },
     async (request) => {
       const of = scopeOf(principalOf(request).organisation, request.query);
       const removed = await removeRetention(context, of);
-      if (removed === undefined) throw notFound('there is no such rule; GET /core/retention lists those there are');
+      if (removed === undefined) throw notFound('there is no such rule; GET /core/retention lists the rules');
       return envelope(recordOf(removed));
     },
   );
@@ -104,7 +104,7 @@ function scopeOf(organisation: string, given: Static<typeof scopeQuery>): Retent
 
 function recordOf({ kind, timeseriesId, metric, keepMs }: Pick<RetentionRow, keyof RetentionScope | 'keepMs'>) {
   return {
-    // The two that are ever written.
+    // Only these two are ever stored.
     kind: kind === 'results' ? ('results' as const) : ('samples' as const),
     ...(timeseriesId === '' ? {} : { timeseriesId }),
     ...(metric === '' ? {} : { metric }),

@@ -28,9 +28,9 @@ import {
 } from './schemas.js';
 import { registerDelete, registerIngest } from './write/routes.js';
 
-/** Samples: written, read, followed, deleted. */
+/** Routes to write, read, follow and delete samples. */
 export async function registerTimeseries(app: FastifyInstance, parts: RouteParts): Promise<void> {
-  // A scope of its own: here bodies are streams.
+  // A separate Fastify scope: here bodies are streams.
   await app.register(async (scope) => registerIngest(scope, parts));
   registerDelete(app, parts);
   registerRetention(app, parts);
@@ -44,8 +44,8 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
   const onRequest = parts.authorize('core_read', 'core_admin');
   const description =
-    'By Accept: application/json gives pages (header continuationToken for the next one); text/csv, ' +
-    'application/x-ndjson and application/vnd.windrow.columns give all, streamed.';
+    'Accept chooses the form: application/json gives pages (header continuationToken for the next one); text/csv, ' +
+    'application/x-ndjson and application/vnd.windrow.columns stream all samples.';
   const common = { description, tags, security };
 
   routes.get(
@@ -73,7 +73,7 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
       onRequest,
       schema: {
         summary: 'How a result came about',
-        description: 'Step by step back to the samples that it rests on, with what was left out on the way.',
+        description: 'Step by step, back to the samples that it rests on, with what each step left out.',
         tags,
         security,
         params: seriesParams,
@@ -92,7 +92,7 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
     {
       onRequest,
       schema: {
-        summary: 'The series that there are, with metrics, counts and ranges',
+        summary: 'List series with their metrics, counts and time ranges',
         tags,
         security,
         querystring: listQuery,
@@ -103,14 +103,14 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
   );
 }
 
-/** Routes that send samples, live results among them, as they are stored: server-sent events. */
+/** Routes that send samples, results included, as they are stored: server-sent events. */
 function registerFollowing(app: FastifyInstance, parts: RouteParts): void {
   const onRequest = parts.authorize('core_read', 'core_admin');
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
   const answer = createAnswer(app, parts, onRequest);
   const description =
     'Events `samples` with {timeseriesId, metric, samples, deleted?}; the id is the commit, so that Last-Event-ID ' +
-    'goes on where a connection broke. `reset`: too old to go on from; read anew. `stop`: the service stops.';
+    'resumes a broken connection. `reset`: too old to resume; read the series again. `stop`: the stream ends.';
   const common = { description, tags, security, produces: ['text/event-stream'] };
   routes.get(
     '/core/timeseries/:timeseriesId/live',
@@ -144,7 +144,7 @@ function createAnswer(
   onRequest: ReturnType<RouteParts['authorize']>,
 ) {
   const feeds = new Feeds(context);
-  context.metrics.watch('followers', 'Callers who follow series', () => feeds.count);
+  context.metrics.watch('followers', 'Callers that follow series', () => feeds.count);
   return async (request: FastifyRequest, reply: FastifyReply, references: readonly SeriesReference[]) => {
     const { organisation } = principalOf(request);
     await checkSeries(context, organisation, references);
@@ -158,8 +158,8 @@ function createAnswer(
       references,
       lastEventId: lastEventIdOf(request),
       signal: closing.signal,
-      // A token ends, or is revoked, while its streams go on.
-      isAllowed: () => lets(onRequest.call(app, request, reply)),
+      // A token may expire, or be revoked, while its streams are open.
+      isAllowed: () => isAuthorized(onRequest.call(app, request, reply)),
     };
     const events = Readable.from(await follow(context, feeds, follower), { highWaterMark: 1 });
     events.on('close', () => {
@@ -170,12 +170,12 @@ function createAnswer(
       .type('text/event-stream; charset=utf-8')
       .header('cache-control', 'no-store')
       .header('x-accel-buffering', 'no');
-    // The connection is of no use once the stream has ended, and would hold up a stop.
+    // Once the stream has ended, the idle connection would delay a stop.
     return reply.header('connection', 'close').send(events);
   };
 }
 
-async function lets(authorization: Promise<unknown>): Promise<boolean> {
+async function isAuthorized(authorization: Promise<unknown>): Promise<boolean> {
   try {
     await authorization;
     return true;

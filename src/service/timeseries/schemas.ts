@@ -1,21 +1,21 @@
 import { Type } from 'typebox';
 import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
 
-// What the routes take and give, for checking and for /openapi.json.
+// The input and output of the routes, for checks and for /openapi.json.
 
 export const seriesParams = Type.Object({
   timeseriesId: Type.String({ minLength: 1, maxLength: 256, description: 'percent-encoded' }),
 });
 
-/** A query that has no other parameters. */
+/** A query without other parameters. */
 const only = <Properties extends Type.TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 
 const metric = Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Raw by default' }));
 
 const range = {
-  startTime: Type.Optional(Type.String({ description: 'The first instant, ISO 8601' })),
-  endTime: Type.Optional(Type.String({ description: 'The instant that is no longer in it' })),
+  startTime: Type.Optional(Type.String({ description: 'Start, included; ISO 8601' })),
+  endTime: Type.Optional(Type.String({ description: 'End, excluded; ISO 8601' })),
 };
 
 const reading = {
@@ -24,11 +24,11 @@ const reading = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'JSON: samples of a page, 10,000 by default, 100,000 at most; else of all',
+      description: 'JSON: samples per page, 10,000 by default, 100,000 at most; other forms: in all',
     }),
   ),
   orderby: Type.Optional(Type.String({ description: 'timestamp asc (default) or timestamp desc' })),
-  finalOnly: Type.Optional(Type.Boolean({ description: 'Leaves out results that the next sample may still change' })),
+  finalOnly: Type.Optional(Type.Boolean({ description: 'Leaves out results that the next sample may change' })),
 };
 
 const ids = Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String(), { minItems: 1 })], {
@@ -47,15 +47,15 @@ export const whyQuery = only({
 export const deleteQuery = only({
   metric,
   ...range,
-  all: Type.Optional(Type.Boolean({ description: 'Says that all is meant where neither time is given' })),
+  all: Type.Optional(Type.Boolean({ description: 'Required to delete all samples, without startTime and endTime' })),
 });
 
 export const ingestedAnswer = envelopeSchema(
   Type.Object({
-    samples: Type.Integer({ description: 'Stored, and on the disk' }),
-    missing: Type.Integer({ description: 'Left out: val was null, NaN or infinite' }),
-    duplicate: Type.Integer({ description: 'Left out: the same series and time came again later in the body' }),
-    isRepeated: Type.Boolean({ description: 'The offset was taken before: nothing was done' }),
+    samples: Type.Integer({ description: 'Stored durably' }),
+    missing: Type.Integer({ description: 'Skipped: val was null, NaN or infinite' }),
+    duplicate: Type.Integer({ description: 'Skipped: the body has the same series and time again later' }),
+    isRepeated: Type.Boolean({ description: 'The offset was stored before: nothing was done' }),
   }),
 );
 
@@ -109,10 +109,10 @@ export const whyAnswer = envelopeSchema(
         results: sampleList,
         inputs: Type.Array(usedInput),
         isProved: Type.Boolean({
-          description: 'Whether the results stay the same to the bit when all other samples are removed or changed',
+          description: 'Whether the results are bit for bit the same if all other samples are removed or changed',
         }),
       }),
-      { description: 'From the last one back' },
+      { description: 'From the last step backwards' },
     ),
     sources: Type.Array(usedInput),
   }),

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
-import { badRequest, noteFailure, notFound } from '../http/errors.js';
+import { badRequest, logFailure, notFound } from '../http/errors.js';
 import { headerValues } from '../identity/authorize.js';
 import type { Sender } from './authentication.js';
 import { errorBody, OAuthError, oauthErrorFrom } from './errors.js';
@@ -96,7 +96,7 @@ function senderOf(request: FastifyRequest): Sender {
 
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = oauthErrorFrom(error);
-  if (answer.statusCode >= 500) noteFailure(error, answer.statusCode, request);
+  if (answer.statusCode >= 500) logFailure(error, answer.statusCode, request);
   else request.log.info({ error: answer.error, address: request.ip }, 'token request refused');
   // A hook of the app may have ended the request before this scope's hook ran.
   forbidStoring(reply);

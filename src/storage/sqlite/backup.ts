@@ -6,8 +6,8 @@ import { explained, FILE_NAME, faultsOf } from './open.js';
 import { readVersion } from './schema.js';
 
 /**
- * Copies the store of a directory into a file, while servers go on with it: SQLite's online backup, of one moment.
- * The file appears under its name once it was synced, opened and found whole.
+ * Copies the store of a directory into a file while servers use it: SQLite's online backup, of one moment. The file
+ * gets its name only after it was synced, opened and checked.
  *
  * @returns its size in bytes.
  */
@@ -18,7 +18,7 @@ export async function backupStore(directory: string, file: string): Promise<numb
   try {
     const source = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
     try {
-      // A reader's state: what is written meanwhile does not make the copy begin anew.
+      // In a read transaction, so that writes do not restart the copy.
       source.exec('BEGIN');
       source.prepare('SELECT count(*) FROM "windrow_meta"').get();
       rmSync(unfinished, { force: true });
@@ -40,16 +40,16 @@ export async function backupStore(directory: string, file: string): Promise<numb
 }
 
 /**
- * Makes a backup the store of a directory.
+ * Restores a backup into a directory.
  *
- * @param isReplacing lets it take the place of a store that no process has open.
+ * @param isReplacing allows it to replace a store that no process has open.
  */
 export async function restoreStore(file: string, directory: string, isReplacing: boolean): Promise<void> {
   const path = join(directory, FILE_NAME);
   if (existsSync(path)) {
     if (!isReplacing) {
       const mend = 'restore into another directory, or give --force to replace it';
-      throw new StorageError('storage.locked', `${directory}: there is a store already: ${mend}`);
+      throw new StorageError('storage.locked', `${directory}: there is already a store: ${mend}`);
     }
     await refuseOpen(path, directory);
   }
@@ -68,7 +68,7 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     }
     await inspect(unfinished, true);
     sync(unfinished);
-    // The log of the store before would be taken for one of this.
+    // SQLite would apply the old store's log to this one.
     for (const name of [`${path}-wal`, `${path}-shm`, `${path}-journal`]) rmSync(name, { force: true });
     renameSync(unfinished, path);
     sync(directory);
@@ -78,7 +78,7 @@ export async function restoreStore(file: string, directory: string, isReplacing:
   }
 }
 
-/** A store in write-ahead mode is given up to one connection alone only while no process has it open. */
+/** @throws StorageError if a process has the store open: only then SQLite refuses to leave write-ahead mode. */
 async function refuseOpen(path: string, directory: string): Promise<void> {
   const open = await loadSqlite();
   const database = open(path);
@@ -88,16 +88,15 @@ async function refuseOpen(path: string, directory: string): Promise<void> {
     if (error instanceof SqliteFailure && error.kind === 'busy') {
       throw new StorageError('storage.locked', `${directory}: a process has the store open; stop it first`);
     }
-    // What is damaged is what a backup is for.
+    // A damaged store is what a backup replaces.
   } finally {
     database.close();
   }
 }
 
 /**
- * Throws unless the file is a whole store that this version can open.
- *
- * @param isCopy lets it be made one file, without a write-ahead log beside it.
+ * @throws StorageError unless the file is a whole store that this version can open.
+ * @param isCopy makes it a single file, without a write-ahead log beside it.
  */
 async function inspect(file: string, isCopy = false): Promise<void> {
   if (!existsSync(file)) throw new StorageError('storage.damaged', `${file}: there is no such file`);
@@ -106,7 +105,7 @@ async function inspect(file: string, isCopy = false): Promise<void> {
   try {
     if (isCopy) database.all('PRAGMA journal_mode = DELETE');
     if (readVersion(database, file, {}) === 0) {
-      throw new StorageError('storage.damaged', `${file}: this file is empty, and no backup of a store`);
+      throw new StorageError('storage.damaged', `${file}: this file is empty, not a backup of a store`);
     }
     const [fault] = faultsOf(database);
     if (fault !== undefined) throw new StorageError('storage.damaged', `${file}: the backup is damaged: ${fault}`);

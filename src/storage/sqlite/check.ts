@@ -20,22 +20,22 @@ import { decodeRows } from './dialect.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
 import { NEWEST_VERSION, readVersion } from './schema.js';
 
-/** What `windrow check` found. */
+/** The findings of `windrow check`. */
 export interface StoreReport {
   readonly version: number;
   readonly seriesCount: number;
   readonly sampleCount: number;
   readonly segmentCount: number;
-  /** Rows of the log that are not in segments yet. */
+  /** Log rows that are not in segments yet. */
   readonly logRowCount: number;
   readonly checkpointCount: number;
-  /** Rows of before there were checksums. */
+  /** Rows from before there were checksums. */
   readonly uncheckedCount: number;
-  /** What is wrong, a sentence each. Nothing when the store is whole. */
+  /** One sentence for each fault; empty if the store is whole. */
   readonly faults: readonly string[];
 }
 
-/** Reads all of a store, of one moment, beside the servers that have it open. */
+/** Reads all of a store, at one moment, while servers may use it. */
 export async function checkStore(directory: string): Promise<StoreReport> {
   const path = join(directory, FILE_NAME);
   if (!existsSync(path)) throw new StorageError('storage.damaged', `${directory}: there is no store of windrow`);
@@ -54,7 +54,7 @@ export async function checkStore(directory: string): Promise<StoreReport> {
   }
 }
 
-// A store of an older version lacks checksums; opened once, it is of this one.
+// Older stores lack checksums until this version has opened them once.
 const NOTHING = {
   seriesCount: 0,
   sampleCount: 0,
@@ -96,7 +96,7 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     count.checkpointCount++;
     if (checksum === null) count.uncheckedCount++;
     else if (checksum !== checkpointChecksum(row)) {
-      faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged; the service computes it anew by itself`);
+      faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged; the service recomputes it`);
     }
   });
   eachRow<ProvisionalRow>(database, provisionalSamples, faults, (row) => attempt(() => unpackProvisional(row)));
@@ -106,14 +106,14 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     if (found === row.sampleCount) return;
     const { organisation, timeseriesId, metric } = row;
     const name = `${organisation}: series ${JSON.stringify(timeseriesId)}, metric ${JSON.stringify(metric)}`;
-    faults.push(`${name}: its segments hold ${found} samples, and it should have ${row.sampleCount}`);
+    faults.push(`${name}: its segments hold ${found} samples instead of ${row.sampleCount}`);
   });
   return count;
 }
 
 const NAMES_MAX = 10;
 
-/** Some of the series that a damaged row is about, for a sentence. */
+/** Some of the series that a damaged row is about, for a message. */
 function namesOf(database: Database, shard: number, keys: Float64Array): string {
   const names = Array.from(keys.subarray(0, NAMES_MAX), (key) => {
     const sql = 'SELECT "timeseriesId", "metric" FROM "series" WHERE "shard" = ? AND "seriesKey" = ?';
@@ -126,7 +126,10 @@ function namesOf(database: Database, shard: number, keys: Float64Array): string 
 
 const ROWS_READ = 64;
 
-/** All rows of a table by their places, some at a time; a page that can not be read is a fault, and ends the table. */
+/**
+ * Reads all rows of a table in the order of its key, some at a time. A page that cannot be read is a fault and ends
+ * the table.
+ */
 function eachRow<Row>(
   database: Database,
   table: Table<Row>,
@@ -150,6 +153,6 @@ function eachRow<Row>(
     }
   } catch (error) {
     if (!(error instanceof SqliteFailure)) throw error;
-    faults.push(`the table ${table.name} can not be read to its end: ${error.message}`);
+    faults.push(`the table ${table.name} cannot be read to its end: ${error.message}`);
   }
 }

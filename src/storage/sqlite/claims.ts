@@ -4,7 +4,7 @@ import { StaleClaimError } from '../errors.js';
 import type { Claim } from '../storage.js';
 import { type Database, type OpenDatabase, SqliteFailure } from './database.js';
 
-/** Who works on a shard: the table `windrow_shard`, one row for each. */
+/** Claims of shards, in the table `windrow_shard` with one row for each shard. */
 export function takeClaim(
   database: Database,
   shard: number,
@@ -20,7 +20,7 @@ export function takeClaim(
   return Object.freeze({ shard, owner, sequence });
 }
 
-/** Gives a claim back; one that has passed on is left where it is. */
+/** Releases a claim; does nothing if another owner has it by now. */
 export function giveBackClaim(database: Database, claim: Claim): void {
   if (!isHeld(database, claim)) return;
   setHolder(database, claim.shard, { owner: null, sequence: claim.sequence, leaseUntilMs: 0 });
@@ -35,7 +35,7 @@ export function checkClaim(database: Database, shard: number, claim: Claim): voi
   if (claim.shard === shard && isHeld(database, claim)) return;
   throw new StaleClaimError(
     `shard ${shard}: the claim of ${claim.owner} with the sequence ${claim.sequence} on shard ${claim.shard} ` +
-      'is not the one that holds; claim the shard anew and begin again from what is stored',
+      'no longer holds; claim the shard again and start from what is stored',
   );
 }
 
@@ -68,8 +68,8 @@ function setHolder(database: Database, shard: number, { owner, sequence, leaseUn
 }
 
 /**
- * Tells whether a process that works on shards still lives: while it does it holds a lock on a file of its own, which
- * the system lets go of the moment it ends. So the claims of a process that was killed need not run out.
+ * Shows whether any process that works on shards is alive: each holds a lock on a file, which the system releases when
+ * the process ends. So the claims of a killed process need not expire first.
  */
 export class WorkerLock {
   readonly #open: OpenDatabase;
@@ -81,7 +81,7 @@ export class WorkerLock {
     this.#path = join(directory, 'windrow.worker');
   }
 
-  /** @returns true when this call has taken the lock: no process that took it before lives any more. */
+  /** @returns true if this call took the lock: then no earlier holder is alive. */
   take(): boolean {
     if (this.#database !== undefined) return false;
     closeSync(openSync(this.#path, 'a', 0o600));

@@ -3,7 +3,7 @@ import { type Dialect, joined, type Statement } from '../sql/statements.js';
 import type { Bound } from '../sql/values.js';
 import type { Column, ColumnType, Table } from '../table.js';
 
-// SQLite's limit of parameters, less some for the rest of the statement.
+// SQLite's limit of parameters, minus some for the rest of the statement.
 const PARAMETER_COUNT_MAX = 32_000;
 const SHORT_LIST_LENGTH = 8;
 const TWO_TO_537 = 2 ** 537;
@@ -11,8 +11,8 @@ const TWO_TO_537 = 2 ** 537;
 export const sqlite: Dialect = { place, oneOf, decodeRows };
 
 /**
- * SQLite's adapter binds numbers that lie less than 2^-52 above a whole number as that one, and -0 as 0; these are put
- * together by SQLite itself, from numbers that it takes as they are.
+ * The adapter binds positive numbers below 2^-52 as 0, and -0 as 0. SQLite itself computes these from numbers that the
+ * adapter binds exactly.
  */
 function place(value: Bound): Statement {
   if (Object.is(value, -0)) return { sql: '-0.0', values: [] };
@@ -20,7 +20,7 @@ function place(value: Bound): Statement {
   return { sql: '(? / ? / ?)', values: [value * TWO_TO_537 * TWO_TO_537, TWO_TO_537, TWO_TO_537] };
 }
 
-/** Lists of any length: as JSON, which is one parameter, where JSON can hold the values exactly. */
+/** Binds a list as JSON, one parameter for any length, if JSON holds its values exactly. */
 function oneOf(column: string, type: ColumnType, values: readonly Bound[]): Statement {
   const isJson = type === 'text' || type === 'integer' || type === 'boolean';
   if (isJson && values.length > SHORT_LIST_LENGTH) {
@@ -34,7 +34,7 @@ function oneOf(column: string, type: ColumnType, values: readonly Bound[]): Stat
   return { sql: `${column} IN (${places.sql})`, values: places.values };
 }
 
-/** Gives rows as SQLite has them the values of their columns, in place. */
+/** Converts the columns of SQLite's rows to their types, in place. */
 export function decodeRows<Row>(table: Table<Row>, rows: Record<string, unknown>[]): Row[] {
   const names = booleansOf(table);
   if (names.length > 0) {

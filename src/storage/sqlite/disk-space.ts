@@ -6,8 +6,8 @@ import type { Database } from './database.js';
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Room on the disk that is kept back in a file of its own. When the disk is full it is given up, so that what is small
- * (tokens) and what frees room (deletions, compaction) goes on; when it can be taken again there is room for all.
+ * Disk space reserved in a file. When the disk is full, the file is emptied, so that small writes (tokens) and those
+ * that free space (deletions, compaction) still work; once the space can be reserved again, all writes do.
  */
 export class Reserve {
   readonly #path: string;
@@ -25,7 +25,7 @@ export class Reserve {
     return this.#isHeld;
   }
 
-  /** Gives the room up; false where none is kept. */
+  /** Frees the space; false if none is reserved. */
   release(): boolean {
     if (this.#byteCount === 0) return false;
     this.#isHeld = false;
@@ -33,7 +33,7 @@ export class Reserve {
     return true;
   }
 
-  /** Takes the room again; false where there is not as much. */
+  /** Reserves the space again; false if there is not enough. */
   take(): boolean {
     this.#isHeld = this.#byteCount === 0 || this.#fill();
     return this.#isHeld;
@@ -47,7 +47,7 @@ export class Reserve {
     try {
       const file = openSync(this.#path, 'w', 0o600);
       try {
-        // Random, so that no file system keeps it as next to nothing.
+        // Random bytes, which no file system can compress.
         const chunk = randomFillSync(new Uint8Array(Math.min(CHUNK_BYTES, this.#byteCount)));
         for (let at = 0; at < this.#byteCount; at += chunk.length) writeWhole(file, chunk, at);
       } catch {
@@ -66,7 +66,7 @@ export class Reserve {
     try {
       truncateSync(this.#path);
     } catch {
-      // What it held back is not there to be given up.
+      // There is nothing to free.
     }
   }
 }
@@ -75,12 +75,12 @@ function writeWhole(file: number, bytes: Uint8Array, at: number): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, at + done);
 }
 
-// Pages of deleted rows are used again by new ones. What a store keeps beyond that is given back to the disk.
+// New rows reuse the pages of deleted ones. What exceeds these limits is returned to the file system.
 const FREE_PAGES_MIN = 1024;
 const FREE_SHARE_MAX = 0.2;
 const STEP_PAGES = 256;
 
-/** Whether much of the file is free; while the disk is full, whether anything is. */
+/** Whether many pages are free; while the disk is full, whether any are. */
 export function isTrimDue(database: Database, isFull: boolean): boolean {
   const freePages = Number(database.all('PRAGMA freelist_count')[0]?.freelist_count);
   if (isFull) return freePages > 0;
@@ -88,7 +88,7 @@ export function isTrimDue(database: Database, isFull: boolean): boolean {
   return freePages > FREE_SHARE_MAX * Number(database.all('PRAGMA page_count')[0]?.page_count);
 }
 
-/** Shortens the file by some free pages: few, so that nobody waits for it long. */
+/** Shortens the file by some free pages, few, so that nobody waits for long. */
 export function trim(database: Database): void {
   database.all(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
 }

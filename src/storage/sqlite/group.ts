@@ -7,7 +7,7 @@ import { checkClaim } from './claims.js';
 import { type Database, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
 import { sqlite } from './dialect.js';
 
-/** A commit of a shard: numbers from one to another, both included. */
+/** New commits of a shard, from one number to another, both included. */
 export interface NewCommits {
   readonly shard: number;
   readonly fromCommit: number;
@@ -15,18 +15,18 @@ export interface NewCommits {
 }
 
 /**
- * The last commit of each shard: on the disk, and with those that a group is about to put there. It stands in the
- * shard's row, or in the last row of a log: a commit that only writes to the log so changes one page.
+ * The last commit of each shard: on the disk, and including the group that is being written. It is the greater of the
+ * shard's row and the last row of its log, so a commit that only appends to the log changes one page.
  */
 export class CommitCounters {
   readonly #database: Database;
   readonly #select: string;
   #version = Number.NaN;
-  /** What `isCurrent` has found in this turn of the event loop. */
+  /** What `isCurrent` found in this turn of the event loop. */
   #wasCurrent = false;
   #durable: readonly number[] = [];
   #last: number[] = [];
-  /** Of each shard the last commit that a log tells of. */
+  /** The last commit of each shard that a log row records. */
   #logged: number[];
 
   constructor(database: Database, tables: readonly Table<never>[]) {
@@ -43,7 +43,7 @@ export class CommitCounters {
   }
 
   /**
-   * Within a transaction of SQLite: what other processes have committed since.
+   * Within an SQLite transaction: reads what other processes have committed since.
    *
    * @returns their commits.
    */
@@ -56,8 +56,8 @@ export class CommitCounters {
   }
 
   /**
-   * Outside of a transaction: whether other processes have committed nothing since. Requests that come in one turn of
-   * the event loop ask SQLite once.
+   * Outside of a transaction: whether no other process has committed since. Requests of one turn of the event loop ask
+   * SQLite once.
    */
   isCurrent(): boolean {
     if (this.#wasCurrent) return true;
@@ -74,13 +74,13 @@ export class CommitCounters {
     return { lastCommit: this.#last[shard]!, durableCommit: this.#durable[shard]! };
   }
 
-  /** Of a transaction that has written. */
+  /** Counts the commit of a transaction that has written. */
   advance({ shard, isLogged }: SqlTransaction): void {
     const commit = ++this.#last[shard]!;
     if (isLogged) this.#logged[shard] = commit;
   }
 
-  /** Writes down the last commits that no log tells of. */
+  /** Writes the last commits that no log row records. */
   write(database: Database): void {
     for (const { shard, lastCommit } of this.#pending()) {
       if (this.#logged[shard] === lastCommit) continue;
@@ -88,7 +88,7 @@ export class CommitCounters {
     }
   }
 
-  /** The group is on the disk: the shards with new commits, and the numbers of these. */
+  /** Called when the group is on the disk; returns its new commits. */
   settle(): readonly NewCommits[] {
     const commits = this.#pending();
     if (commits.length > 0) this.#durable = [...this.#last];
@@ -105,7 +105,10 @@ export class CommitCounters {
     return pending;
   }
 
-  /** The group failed. What it left is asked of the database: a COMMIT may tell of a failure after it took effect. */
+  /**
+   * Called when the group failed. The next `refresh` reads the database: a COMMIT may report a failure after it took
+   * effect.
+   */
   reset(): void {
     this.#last = [...this.#durable];
     this.#logged.fill(0);
@@ -121,12 +124,12 @@ export class CommitCounters {
 
 const NONE: readonly NewCommits[] = [];
 
-/** A number that changes when another connection has committed. */
+/** Changes whenever another connection commits. */
 export function versionOf(database: Database): number {
   return Number(database.all('PRAGMA data_version')[0]?.data_version);
 }
 
-/** A piece of work of a group. What it gives back is called when the group is on the disk. */
+/** A work of a group. The function that `run` returns is called once the group is on the disk. */
 export interface Job {
   /** Whether it may run while the disk is full. */
   readonly usesReserve: boolean;
@@ -134,13 +137,14 @@ export interface Job {
   reject(error: unknown): void;
 }
 
-/** What a transaction answers, it answers at once; a work that asks nothing for so long waits for something else. */
+/** SQLite answers at once, so a work without statements for this long waits for something else. */
 export const QUIET_MS_MAX = 10_000;
 
-// Statements that are prepared once: `exec` would read each of them anew, which costs more than what they do.
+// For statements without values: `run` prepares them once, while `exec` parses them each time, which costs more than
+// running them.
 export const NO_VALUES: readonly SqlValue[] = [];
 
-/** The work of a caller: alone undone when it throws, and answered when the group is on the disk. */
+/** A caller's work. It is rolled back alone if it throws, and answered when the group is on the disk. */
 export function createJob<Result>(
   shards: readonly number[],
   work: (txs: readonly Transaction[]) => Promise<Result>,
@@ -164,7 +168,7 @@ export function createJob<Result>(
       for (const tx of txs) if (tx.hasWritten) counters.advance(tx);
       return () => resolve(result);
     } catch (error) {
-      // A write that failed for the disk is a failure of the whole group.
+      // A failed write to the disk fails the whole group.
       if (database.failure !== undefined) throw database.failure;
       if (hasSavepoint) database.exec('ROLLBACK TO "work"; RELEASE "work"');
       return () => reject(error);
@@ -175,7 +179,7 @@ export function createJob<Result>(
   return { usesReserve, run, reject };
 }
 
-/** The open transaction of a database. */
+/** A session on the open transaction of a database. */
 export function sessionOf(database: Database): SqlSession {
   return {
     dialect: sqlite,
@@ -184,7 +188,7 @@ export function sessionOf(database: Database): SqlSession {
   };
 }
 
-/** The database as a group writes to it: remembers a failure of the disk, also one that a work has swallowed. */
+/** The database during a group: remembers a failure of the disk, even one that a work has swallowed. */
 export class GroupDatabase implements Database {
   readonly #database: Database;
   #failure: SqliteFailure | undefined;
@@ -194,7 +198,7 @@ export class GroupDatabase implements Database {
     this.#database = database;
   }
 
-  /** Whether pages may have become free: seldom, and to ask SQLite how many there are costs each time. */
+  /** Whether pages may have become free. Rare, and asking SQLite for the number costs time. */
   get mayHaveFreed(): boolean {
     return this.#mayHaveFreed;
   }
@@ -216,7 +220,7 @@ export class GroupDatabase implements Database {
     return this.#watch(() => this.#database.run(sql, values));
   }
 
-  // A page that can not be read is the trouble of who reads it, unless it ended the transaction.
+  // A page that cannot be read concerns only its reader, unless it ended the transaction.
   all(sql: string, values?: readonly SqlValue[]): SqlRow[] {
     if (this.#failure !== undefined) throw this.#failure;
     this.#mayHaveFreed ||= sql.startsWith('PRAGMA incremental_vacuum');
@@ -244,15 +248,15 @@ export class GroupDatabase implements Database {
   }
 }
 
-// So that the first of a group does not wait for ever while more come.
+// Bounds the wait of the first work of a group while more come.
 const GROUP_MS_MAX = 25;
 const GROUP_JOBS_MAX = 1000;
 
 /**
- * Runs jobs of the queue in the open transaction until there are none (what a job adds meanwhile is of the group) or
+ * Runs queued jobs in the open transaction until the queue is empty (jobs that are added meanwhile join the group) or
  * time is up, and commits.
  *
- * @returns the jobs' answers. Where it throws, the transaction is to be rolled back.
+ * @returns the jobs' answers. If it throws, the caller must roll back.
  */
 export async function runGroup(
   database: GroupDatabase,
@@ -264,7 +268,7 @@ export async function runGroup(
   const answers: (() => void)[] = [];
   for (let job = next(); job !== undefined; ) {
     answers.push(await job.run(database, counters));
-    // A job that swallowed a failure of the disk has not mended it.
+    // The failure counts even if a job swallowed it.
     if (database.failure !== undefined) throw database.failure;
     job = answers.length < GROUP_JOBS_MAX && monotonicMs() < untilMs ? next() : undefined;
   }

@@ -8,29 +8,29 @@ import type { Database } from './database.js';
 /** Identifies a file of windrow among other SQLite files: 'wndr'. */
 const APPLICATION_ID = 0x776e6472;
 
-/** Brings a store from one version to the next; the statements of all steps are one transaction. */
+/** Upgrades a store by one version; all steps run in one transaction. */
 export type Migration = (database: Database) => void;
 
 /**
- * From version 1 to 2, from 2 to 3, … A new store is made from the tables as they are now, so what changes a table
- * after a release also adds a migration here; a step says its SQL in full, for the tables will change again.
+ * Steps from version 1 to 2, from 2 to 3, and so on. A new store is created from the current tables, so a change of a
+ * table after a release must also add a migration here. A step spells out its SQL, since the tables will change again.
  */
-const migrations: readonly Migration[] = [addChecksums, addStateChecksums, addReplicas, layLogWithItsKey];
+const migrations: readonly Migration[] = [addChecksums, addStateChecksums, addReplicas, storeLogWithItsKey];
 
-/** The version of the stores that this windrow makes. */
+/** The version of the stores that this windrow creates. */
 export const NEWEST_VERSION = 1 + migrations.length;
 
 export interface Schema {
   readonly tables?: readonly Table<never>[];
-  /** The steps from version 1 on. */
+  /** The steps from version 1 upwards. */
   readonly migrations?: readonly Migration[];
 }
 
 /**
- * The version of the store in the file, 0 where the file is empty. Writes nothing.
+ * Reads the version of the store in the file; 0 if the file is empty. Writes nothing.
  *
  * @param path for messages.
- * @throws StorageError for a store that is newer, has another count of shards, or is no store of windrow.
+ * @throws StorageError for a store that is newer, has another number of shards, or is not of windrow.
  */
 export function readVersion(database: Database, path: string, { migrations: steps = migrations }: Schema): number {
   const isEmpty = database.all('SELECT 1 FROM "sqlite_master" LIMIT 1').length === 0;
@@ -39,14 +39,14 @@ export function readVersion(database: Database, path: string, { migrations: step
   if (numberOf(database, 'application_id') !== APPLICATION_ID || version < 1) {
     throw new StorageError(
       'storage.damaged',
-      `${path}: this SQLite file is no store of windrow; use another directory`,
+      `${path}: this SQLite file is not a windrow store; use another directory`,
     );
   }
   const newest = 1 + steps.length;
   if (version > newest) {
     throw new StorageError(
       'storage.newer',
-      `${path}: the store has version ${version}, and this windrow knows versions up to ${newest}; ` +
+      `${path}: the store has version ${version}, but this windrow knows only versions up to ${newest}; ` +
         'start the windrow that wrote it, or a newer one',
     );
   }
@@ -54,14 +54,14 @@ export function readVersion(database: Database, path: string, { migrations: step
   return version;
 }
 
-/** Makes the tables of a new store, or brings an older one to this version, all at once or not at all. */
+/** Creates the tables of a new store, or upgrades an older one to this version, in one transaction. */
 export function migrate(database: Database, path: string, schema: Schema): void {
   const { tables = ownTables, migrations: steps = migrations } = schema;
   const newest = 1 + steps.length;
   if (readVersion(database, path, schema) === newest) return;
   database.exec('BEGIN IMMEDIATE');
   try {
-    // Asked again now that nobody else can write: another process may have done it meanwhile.
+    // Read again under the write lock: another process may have done it meanwhile.
     const version = readVersion(database, path, schema);
     if (version === 0) createStore(database, tables);
     else for (const step of steps.slice(version - 1)) step(database);
@@ -101,8 +101,8 @@ function checkShardCount(database: Database, path: string): void {
   if (count === String(SHARD_COUNT)) return;
   throw new StorageError(
     'storage.newer',
-    `${path}: the store has ${count ?? 'no'} shards, and this windrow works with ${SHARD_COUNT}: ` +
-      'its keys would not be found; start the windrow that wrote it',
+    `${path}: the store has ${count ?? 'no'} shards, but this windrow uses ${SHARD_COUNT} and would not ` +
+      'find its keys; start the windrow that created it',
   );
 }
 
@@ -110,7 +110,7 @@ function numberOf(database: Database, pragma: 'user_version' | 'application_id')
   return Number(database.all(`PRAGMA ${pragma}`)[0]?.[pragma]);
 }
 
-// Reals have no declared type: a column REAL would make 0 of -0.
+// No declared type for reals: a REAL column would turn -0 into 0.
 const TYPES: Readonly<Record<ColumnType, string>> = {
   text: ' TEXT',
   integer: ' INTEGER',
@@ -119,16 +119,16 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
   bytes: ' BLOB',
 };
 
-/** The statements that make a table and its indexes. The shard leads each key and each index. */
+/** The statements that create a table and its indexes. The shard leads each key and index. */
 function createTable<Row>(table: Table<Row>): string[] {
   const columns = columnNames(table).map((name) => {
     const column: Column = table.columns[name];
     return `${quote(name)}${TYPES[column.type]}${column.isNullable ? '' : ' NOT NULL'}`;
   });
   const key = `PRIMARY KEY ("shard", ${table.key.map(quote).join(', ')})`;
-  // Rows with bytes lie apart from their keys: measured, keys are then found and gone through faster (160 kB rows:
-  // 1000 keys in 0.1 ms instead of 12 ms), and writing costs the same. Small rows lie with their keys, once.
-  // So do those of a log: most are small, and a row that is added changes one page instead of two.
+  // Rows with bytes are stored apart from their keys: keys are then found and scanned faster (160 kB rows: 1000 keys
+  // in 0.1 ms instead of 12 ms), and writing costs the same. Small rows are stored with their keys. So are those of a
+  // log: most are small, and appending a row changes one page instead of two.
   const hasBytes = columnNames(table).some((name) => table.columns[name].type === 'bytes');
   const layout = hasBytes && !table.isLog ? '' : ' WITHOUT ROWID';
   return [
@@ -142,7 +142,7 @@ function createIndex<Row>(table: Table<Row>, index: readonly string[]): string {
   return `CREATE INDEX ${quote(name)} ON ${quote(table.name)} ("shard", ${index.map(quote).join(', ')})`;
 }
 
-/** 1 to 2: checksums of samples, rules of retention, and text as it is. */
+/** 1 to 2: checksums of samples, retention rules, and text without extra byte order marks. */
 function addChecksums(database: Database): void {
   for (const table of ['segments', 'sample_log']) {
     database.exec(`ALTER TABLE "${table}" ADD COLUMN "checksum" INTEGER`);
@@ -154,7 +154,7 @@ function addChecksums(database: Database): void {
       ', PRIMARY KEY ("shard", "organisation", "kind", "timeseriesId", "metric")) WITHOUT ROWID',
   );
   database.exec(`DELETE FROM "windrow_meta" WHERE "name" = 'logEpoch'`);
-  takeMarksAway(database);
+  removeExtraMarks(database);
 }
 
 /** 2 to 3: checksums of checkpoints and provisional results. */
@@ -181,8 +181,8 @@ function addReplicas(database: Database): void {
   );
 }
 
-/** 4 to 5: the log's rows lie with their keys, and tell the last commit. */
-function layLogWithItsKey(database: Database): void {
+/** 4 to 5: log rows are stored with their keys, and record the last commit. */
+function storeLogWithItsKey(database: Database): void {
   database.exec(
     'CREATE TABLE "log_of_5" ("shard" INTEGER NOT NULL, "commit" INTEGER NOT NULL, "part" INTEGER NOT NULL, ' +
       '"organisation" TEXT NOT NULL, "sampleCount" INTEGER NOT NULL, "changes" BLOB NOT NULL, "checksum" INTEGER, ' +
@@ -195,8 +195,8 @@ function layLogWithItsKey(database: Database): void {
   database.exec('DROP TABLE "sample_log"; ALTER TABLE "log_of_5" RENAME TO "sample_log"');
 }
 
-/** Version 1 put six byte order marks before text that began with one, as one of its adapters dropped the first. */
-function takeMarksAway(database: Database): void {
+/** Version 1 put six byte order marks before text that began with one, since an adapter dropped the first. */
+function removeExtraMarks(database: Database): void {
   const marks = '\ufeff'.repeat(7);
   const texts = database.all(
     `SELECT "m"."name" AS "table", "c"."name" AS "column"

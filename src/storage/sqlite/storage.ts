@@ -33,25 +33,25 @@ import { Turns } from './turns.js';
 export interface StorageParts {
   readonly database: Database;
   readonly tables: readonly Table<never>[];
-  /** Another connection to the file, which never holds a state of it. */
+  /** Another connection to the file, which never keeps a read transaction open. */
   readonly openWatch: () => Database;
   readonly reserve: Reserve;
   readonly workerLock: WorkerLock;
   readonly clock: StorageClock;
-  /** What a failure of SQLite means to a caller. */
+  /** Turns a failure of SQLite into an error for the caller. */
   readonly explain: (error: unknown) => unknown;
 }
 
-/** While another process writes, and how often it is tried until the callers are told: some ten seconds. */
+/** The pause between attempts while another process writes, and how many to make: some ten seconds in all. */
 const BUSY_PAUSE_MS = 10;
 const BUSY_COUNT_MAX = 600;
-/** While the disk is full, how often is looked whether there is room. */
+/** How often to check for free space while the disk is full. */
 const ROOM_INTERVAL_MS = 1000;
 const TRIM_PAUSE_MS = 20;
 
 /**
- * One connection to an SQLite file: its readers and groups of writers take turns. Other processes may have the file
- * open too: what they commit is seen by each reader and group that begins after it.
+ * One connection to an SQLite file, whose readers and groups of writers take turns. Other processes may have the file
+ * open too: each reader and group that starts after their commits sees them.
  */
 export class SqliteStorage implements Storage {
   readonly #parts: StorageParts;
@@ -62,13 +62,13 @@ export class SqliteStorage implements Storage {
   readonly #listeners = new Set<CommitListener>();
   #readerCount = 0;
   #watch: Database | undefined;
-  /** What has been committed when the readers that read now began, as `#watch` counts. */
-  #seenVersion = Number.NaN;
+  /** The data version at which the current readers began, as `#watch` counts. */
+  #readersVersion = Number.NaN;
   #isScheduled = false;
   #busyCount = 0;
   #roomAskedMs = Number.NEGATIVE_INFINITY;
   #trimTimer: NodeJS.Timeout | undefined;
-  /** Why no writes are taken any more. */
+  /** Why writes are refused from now on. */
   #stopped: StorageError | undefined;
   #closing: Promise<void> | undefined;
   #onDrained = () => {};
@@ -95,7 +95,7 @@ export class SqliteStorage implements Storage {
           if (tx !== undefined) this.#endReading();
         }
       },
-      () => this.#isSeen(),
+      () => this.#isUpToDate(),
     );
   }
 
@@ -103,7 +103,7 @@ export class SqliteStorage implements Storage {
     this.#assertUsable(shard);
     const { database, explain } = this.#parts;
     try {
-      // Within a transaction SQLite tells what was when that began.
+      // Within a transaction, SQLite reports the version from its start.
       const isKnown = !database.isInTransaction && this.#counters.isCurrent();
       if (isKnown) return this.#counters.numbersOf(shard).durableCommit;
     } catch (error) {
@@ -112,20 +112,20 @@ export class SqliteStorage implements Storage {
     return this.read(shard, async (tx) => tx.lastCommit);
   }
 
-  /** Whether the readers that read now see all that has been committed, by other processes too. */
-  #isSeen(): boolean {
+  /** Whether the current readers see all commits, even those of other processes. */
+  #isUpToDate(): boolean {
     this.#watch ??= this.#parts.openWatch();
-    return versionOf(this.#watch) === this.#seenVersion;
+    return versionOf(this.#watch) === this.#readersVersion;
   }
 
-  // Readers that run together see one state; who comes after a commit of another process waits for them to end.
+  // Concurrent readers see one state; a reader that comes after a commit of another process waits for them to end.
   #beginReading(): void {
     const { database } = this.#parts;
     if (this.#readerCount === 0) {
       try {
-        if (this.#watch !== undefined) this.#seenVersion = versionOf(this.#watch);
+        if (this.#watch !== undefined) this.#readersVersion = versionOf(this.#watch);
         database.run('BEGIN', NO_VALUES);
-        this.#tell(this.#counters.refresh(), false);
+        this.#announce(this.#counters.refresh(), false);
       } catch (error) {
         if (database.isInTransaction) database.exec('ROLLBACK');
         throw error;
@@ -173,7 +173,7 @@ export class SqliteStorage implements Storage {
     await this.#inGroup((database) => giveBackClaim(database, claim));
   }
 
-  /** Processes over one file are few, and mostly short. */
+  /** Few processes share a file, and most of them are short. */
   async maintains(): Promise<boolean> {
     return true;
   }
@@ -204,7 +204,7 @@ export class SqliteStorage implements Storage {
     const { database, workerLock, explain } = this.#parts;
     try {
       await this.#turns.write(async () => {
-        // So that all of a store that was closed is in one file.
+        // So that a closed store is in one file.
         if (this.#stopped === undefined) this.#emptyLog();
         this.#watch?.close();
         database.close();
@@ -239,7 +239,7 @@ export class SqliteStorage implements Storage {
     this.#queue.push(job);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // After what the sockets have brought in this turn of the event loop, which so shares the commit.
+    // After all sockets were read in this turn of the event loop, so that their works share the commit.
     setImmediate(() => this.#runQueue());
   }
 
@@ -262,21 +262,21 @@ export class SqliteStorage implements Storage {
       return job;
     };
     try {
-      this.#tell(this.#counters.refresh(), false);
+      this.#announce(this.#counters.refresh(), false);
       const group = new GroupDatabase(database);
       const answers = await runGroup(group, this.#counters, next, () => clock.monotonicMs());
       const commits = this.#counters.settle();
       for (const answer of answers) answer();
-      this.#tell(commits, true);
+      this.#announce(commits, true);
       this.#tidyUp(group.mayHaveFreed);
     } catch (error) {
       this.#counters.reset();
       if (taken.length === 0) next();
-      this.#undo(error, taken);
+      this.#recover(error, taken);
     }
   }
 
-  /** Takes out of the queue what can not be done now: all when writes have ended, most while the disk is full. */
+  /** Rejects what cannot be done now: everything once writes have stopped, most works while the disk is full. */
   #refuseSome(): void {
     const isStopped = this.#stopped !== undefined;
     if (!isStopped && this.#hasRoom()) return;
@@ -297,7 +297,7 @@ export class SqliteStorage implements Storage {
     return reserve.take();
   }
 
-  /** @returns false while another process writes, and when no transaction could be begun. */
+  /** @returns false while another process writes, and if no transaction could be started. */
   #begin(): boolean {
     try {
       this.#parts.database.run('BEGIN IMMEDIATE', NO_VALUES);
@@ -312,7 +312,7 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  #undo(error: unknown, taken: readonly Job[]): void {
+  #recover(error: unknown, taken: readonly Job[]): void {
     const { database, reserve } = this.#parts;
     if (database.isInTransaction) database.exec('ROLLBACK');
     const kind = error instanceof SqliteFailure ? error.kind : undefined;
@@ -320,7 +320,7 @@ export class SqliteStorage implements Storage {
     if (kind === 'full' && reserve.isHeld && reserve.release()) {
       this.#roomAskedMs = this.#parts.clock.monotonicMs();
       this.#emptyLog();
-      // There is room for these now; a work may be run again as a whole.
+      // There is space for these now, and a work may be rerun as a whole.
       this.#queue.unshift(...taken.filter(({ usesReserve }) => usesReserve));
       for (const job of taken) if (!job.usesReserve) job.reject(error);
     } else {
@@ -328,7 +328,7 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  /** After a group: room that much was deleted of goes back to the disk, a little at a time. */
+  /** After a group: returns free space to the file system, a little at a time. */
   #tidyUp(mayHaveFreed: boolean): void {
     const { database, reserve } = this.#parts;
     const isFull = !reserve.isHeld;
@@ -338,25 +338,25 @@ export class SqliteStorage implements Storage {
     this.#trimTimer = setTimeout(() => {
       this.#trimTimer = undefined;
       if (this.#closing !== undefined) return;
-      // What fails is tried again after the next commit.
+      // If it fails, it is tried again after the next commit.
       this.#inGroup((group) => trim(group)).catch(() => {});
     }, TRIM_PAUSE_MS);
     this.#trimTimer.unref();
   }
 
-  /** Copies the write-ahead log into the database, and gives its room back. */
+  /** Copies the write-ahead log into the database and truncates it. */
   #emptyLog(): void {
     try {
       this.#parts.database.all('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch {
-      // As much as there is room for.
+      // It copies as much as there is space for.
     }
   }
 
-  #tell(commits: readonly NewCommits[], isOwn: boolean): void {
+  #announce(commits: readonly NewCommits[], isOwn: boolean): void {
     for (const { shard, fromCommit, lastCommit } of commits) {
       for (let commit = fromCommit; commit <= lastCommit; commit++) {
-        // In turns of their own: what a listener throws is no failure of the commit.
+        // In separate microtasks: an error of a listener is no failure of the commit.
         for (const listener of this.#listeners) {
           queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));
         }
@@ -372,15 +372,15 @@ export class SqliteStorage implements Storage {
 }
 
 /**
- * After a failed write of the log nobody knows what the disk has, and what the system says it has may be wrong (Rebello
- * et al., "Can Applications Recover from fsync Failures?", 2020): a new process begins with what is really there.
+ * After a failed write of the log nobody knows what is on the disk, and what the system reports may be wrong (Rebello
+ * et al., "Can Applications Recover from fsync Failures?", 2020). A new process starts from what is really there.
  */
 function stopped(cause: unknown): StorageError {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new StorageError(
     'storage.failed',
-    `the disk failed while the store was written (${message}): this process takes no writes any more, and reading ` +
-      'goes on; look at the disk and the system log, then restart it',
+    `the disk failed while the store was written (${message}): this process refuses further writes but still ` +
+      'reads; check the disk and the system log, then restart it',
     { cause },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Readers go together, a writer goes alone; a waiting writer goes before readers that come after it. Readers who may
- * not join those that read now go together after them.
+ * A lock with shared readers and one exclusive writer. A waiting writer goes before later readers. Readers that may
+ * not join the current ones go together after them.
  */
 export class Turns {
   #readerCount = 0;
@@ -9,8 +9,8 @@ export class Turns {
   #waitingWriter: (() => void) | undefined;
 
   async read<Result>(work: () => Promise<Result>, mayJoin: () => boolean): Promise<Result> {
-    const isOthersTurn = this.#isWriting || this.#waitingWriter !== undefined;
-    if (isOthersTurn || (this.#readerCount > 0 && !mayJoin())) {
+    const isWritersTurn = this.#isWriting || this.#waitingWriter !== undefined;
+    if (isWritersTurn || (this.#readerCount > 0 && !mayJoin())) {
       await new Promise<void>((resolve) => this.#waitingReaders.push(resolve));
     } else {
       this.#readerCount++;
@@ -23,7 +23,7 @@ export class Turns {
     }
   }
 
-  /** There is one writer at a time: the caller waits for the last before it comes again. */
+  /** The caller must await one write before it starts another. */
   async write(work: () => Promise<void>): Promise<void> {
     if (this.#readerCount > 0) {
       await new Promise<void>((resolve) => {

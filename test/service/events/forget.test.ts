@@ -44,7 +44,7 @@ describe('old versions of events', () => {
     const ofSecond = String(second.body.paging.continuationToken);
 
     pass(1);
-    expect((await next()).body.status.message).toMatch(/the token has expired; begin again without it/);
+    expect((await next()).body.status.message).toMatch(/the token has expired; start again without it/);
     // Later pages do not extend the life of what the first page saw.
     const third = await caller.list('main', '$orderby=id desc', { continuationtoken: ofSecond });
     expect(third.body.status.message).toMatch(/the token has expired/);

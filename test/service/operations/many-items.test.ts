@@ -107,7 +107,7 @@ test.each([
 ])(
   'a write that arrives while items process %s does not wait for all of them',
   async (_, seriesCount, itemsOfSeries) => {
-    const rig = await openRig({ groups: 1, sizes: { workATransaction: 10 } });
+    const rig = await openRig({ groups: 1, sizes: { workPerTransaction: 10 } });
     try {
       const { context, organisation } = rig;
       const shard = shardOf(organisation);
@@ -144,7 +144,7 @@ test.each([
 );
 
 test('items catch up with writers that write more each time than one transaction processes', async () => {
-  const rig = await openRig({ groups: 1, sizes: { workATransaction: 5 } });
+  const rig = await openRig({ groups: 1, sizes: { workPerTransaction: 5 } });
   try {
     const { context, organisation } = rig;
     const { storage } = context;

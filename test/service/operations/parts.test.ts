@@ -10,7 +10,7 @@ import { splitRequest } from '../../../src/service/operations/request.js';
 import {
   type Checkpoint,
   checkpointToDrop,
-  countTrue,
+  countValid,
   positionsFromText,
   positionsToText,
 } from '../../../src/service/operations/worker/checkpoints.js';
@@ -127,10 +127,10 @@ describe('checkpoints', () => {
 
   it('are kept only if they are before a change', () => {
     const checkpoints = checkpointsOf([1, 5], [2, 5], [3, 9]);
-    expect(countTrue(checkpoints, 0, 4)).toBe(3);
-    expect(countTrue(checkpoints, 0, 3)).toBe(2);
-    expect(countTrue(checkpoints, 1, 6)).toBe(2);
-    expect(countTrue(checkpoints, 1, 5)).toBe(0);
+    expect(countValid(checkpoints, 0, 4)).toBe(3);
+    expect(countValid(checkpoints, 0, 3)).toBe(2);
+    expect(countValid(checkpoints, 1, 6)).toBe(2);
+    expect(countValid(checkpoints, 1, 5)).toBe(0);
   });
 
   it('are thinned out more the older they are, and the last one is kept', () => {

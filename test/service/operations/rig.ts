@@ -67,7 +67,7 @@ export const smallSizes: Partial<WorkerSizes> = {
   checkpointSamples: 4,
   checkpointsMax: 4,
   itemsKept: 2,
-  workATransaction: 3,
+  workPerTransaction: 3,
 };
 
 export async function openRig(options: RigOptions = {}): Promise<Rig> {

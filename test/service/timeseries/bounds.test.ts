@@ -167,7 +167,7 @@ describe('a body held in memory', () => {
     const queued = await post(LINES, lines, origin);
     expect([queued.statusCode, queued.status.message]).toEqual([
       413,
-      expect.stringMatching(/^the body is too large: expected at most 1000 samples where a queue delivered it/),
+      expect.stringMatching(/^the body is too large: expected at most 1000 samples from a queue/),
     ]);
     expect((await post(LINES, lines)).data.samples).toBe(5000);
   });

@@ -41,7 +41,7 @@ it('says if a series is not a result, and if there is none at a time', async () 
   const raw = await ask('room/why?time=2026-01-01T00:00:00Z');
   expect([raw.statusCode, raw.body.status.message]).toEqual([
     404,
-    'room/Raw is no result of an item; GET /core/operations lists the items',
+    'room/Raw is not the result of an item; GET /core/operations lists the items',
   ]);
   const none = await ask('highest/why?metric=Result&time=1999-01-01T00:00:00Z');
   expect([none.statusCode, none.body.status.message]).toEqual([

@@ -5,7 +5,7 @@ export function lastTimeMs({ timeMs }: Columns): number | undefined {
   return timeMs[timeMs.length - 1];
 }
 
-/** Whether two columns hold the same samples, bit for bit. */
+/** Whether two pairs of columns hold the same samples, bit for bit. */
 export function areSameColumns(a: Columns, b: Columns): boolean {
   if (a.timeMs.length !== b.timeMs.length) return false;
   for (let i = 0; i < a.timeMs.length; i++) if (!isSameSample(a, i, b, i)) return false;
@@ -13,16 +13,16 @@ export function areSameColumns(a: Columns, b: Columns): boolean {
 }
 
 function isSameSample(a: Columns, i: number, b: Columns, j: number): boolean {
-  // Values are finite; 0 and −0 are told apart.
+  // Values are finite; 0 and −0 are distinguished.
   return a.timeMs[i] === b.timeMs[j] && Object.is(a.value[i], b.value[j]);
 }
 
-/** What is to be written so that the stored results of a range become the computed ones. */
+/** The change that turns the stored results of a range into the computed ones. */
 export type ResultChange = Columns & Pick<SampleChange, 'deleted'>;
 
 /**
- * The part in which computed results differ from the stored ones of the same range: what follows from a late sample is
- * often little, and who follows the series or computes with it shall see no more. Undefined where all is alike.
+ * The part in which computed results differ from the stored ones of the same range. A late sample often changes
+ * little, and followers and dependent items should see no more than that. Undefined if nothing differs.
  */
 export function resultChange(stored: Columns, computed: Columns): ResultChange | undefined {
   const storedCount = stored.timeMs.length;

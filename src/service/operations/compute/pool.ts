@@ -6,7 +6,7 @@ import { type StepOptions, type StepResult, step } from './step.js';
 
 export interface StepPool {
   run(plan: Plan, state: Uint8Array | undefined, chunks: readonly Series[], options: StepOptions): Promise<StepResult>;
-  /** Ends the threads; what they are at is refused. */
+  /** Ends the threads; running steps are rejected. */
   close(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export interface StepMessage {
   readonly options: StepOptions;
 }
 
-/** What it answers: errors of the engine as what they are made of, for a thread's errors lose their class. */
+/** A thread's answer. Errors of the engine are sent as plain data, as they would lose their class. */
 export type StepAnswer = { readonly result: StepResult } | { readonly failure: StepFailure };
 
 export interface StepFailure {
@@ -26,16 +26,16 @@ export interface StepFailure {
   readonly limit?: { readonly pointer: string; readonly sampleCount: number; readonly limit: number };
 }
 
-// The script is built once, beside the command; who runs the sources finds it in dist.
+// The script is built beside the command; when run from the sources, it is found in dist.
 const PLACES = ['./step-worker.js', './cli/step-worker.js', '../../../../dist/cli/step-worker.js'];
 
-/** The threads of a service: so many, or this one where there are to be none, or where their script is not built. */
+/** Opens the threads of a service; computes in this thread if there are to be none, or their script is not built. */
 export function openStepPool(threadCount: number): StepPool {
   const url = PLACES.map((place) => new URL(place, import.meta.url)).find((one) => existsSync(one));
   return url === undefined || threadCount < 1 ? createInlinePool() : createThreadPool(url, threadCount);
 }
 
-/** Everything in this thread: for those who have none to spare, and for tests. */
+/** Computes in this thread: for machines without a spare one, and for tests. */
 export function createInlinePool(): StepPool {
   return {
     run: async (plan, state, chunks, options) => step(plan, state, chunks, options),
@@ -44,17 +44,17 @@ export function createInlinePool(): StepPool {
 }
 
 /**
- * Threads that compute one step each at a time. They are started when they are first needed; one that dies fails its
- * step, and another takes its place.
+ * Threads that compute one step each at a time. They start when they are first needed. A thread that dies fails its
+ * step and is replaced.
  *
  * @param url of the script `step-worker`.
  */
 export function createThreadPool(url: URL, threadCount: number): StepPool {
-  // As many at least as at most: Piscina replaces a thread that died only where it falls short of the least.
+  // Minimum equals maximum: Piscina replaces a dead thread only below the minimum.
   const open = (): Piscina<StepMessage, StepAnswer> => {
     const count = { minThreads: threadCount, maxThreads: threadCount };
     const opened = new Piscina<StepMessage, StepAnswer>({ filename: url.href, name: 'computeStep', ...count });
-    // Who waits for a step hears of it.
+    // Whoever awaits the step gets the error.
     opened.on('error', () => {});
     return opened;
   };
@@ -64,7 +64,7 @@ export function createThreadPool(url: URL, threadCount: number): StepPool {
     run: async (plan, state, chunks, options) => {
       if (isClosed) throw new Error('the service is stopping');
       threads ??= open();
-      // Only what lies in the views is sent, not the columns that they are cut from.
+      // Copies, so that only the samples are sent, not the whole columns under the views.
       const own = chunks.map((one) => ({ ...one, timeMs: one.timeMs.slice(), value: one.value.slice() }));
       const answer = await threads.run({ plan, state, chunks: own, options }).catch((cause: unknown) => {
         throw new Error(isClosed ? 'the service is stopping' : 'a worker thread died', { cause });

@@ -4,7 +4,7 @@ import { firstAtOrAfter } from '../../../kernels/search.js';
 import type { Columns } from '../../../storage/samples/samples.js';
 import { lastTimeMs } from './columns.js';
 
-/** For each source of a plan the time of the last sample taken, −Infinity before the first. */
+/** For each source of a plan, the time of the last sample read; −Infinity before the first. */
 export type Positions = readonly number[];
 
 export function startPositions(sourceCount: number): Positions {
@@ -14,17 +14,17 @@ export function startPositions(sourceCount: number): Positions {
 /** The next samples of all sources of a plan: all that are stored up to one instant, and none after it. */
 export interface Slice {
   readonly chunks: readonly Series[];
-  /** Where the sources stand after it. */
+  /** The positions after this slice. */
   readonly positions: Positions;
   readonly sampleCount: number;
-  /** Whether nothing more is stored. */
+  /** Whether no more samples are stored. */
   readonly isLast: boolean;
 }
 
 /**
- * Cuts what was read of each source behind its position to one instant, so that no source runs ahead of another.
+ * Cuts the samples read from each source to one common instant, so that no source gets ahead of another.
  *
- * @param limit how many samples of a source were asked for: where fewer came, there are no more.
+ * @param limit how many samples of a source were requested; fewer mean that there are no more.
  */
 export function cutSlice(
   sources: readonly SeriesReference[],

@@ -2,7 +2,7 @@ import { OutputLimitError, WindrowError } from '../../../index.js';
 import type { StepAnswer, StepFailure, StepMessage } from './pool.js';
 import { step } from './step.js';
 
-/** What a thread of the pool computes; this file is its script. */
+/** Computes a step in a thread of the pool; this file is the thread's script. */
 export function computeStep({ plan, state, chunks, options }: StepMessage): StepAnswer {
   try {
     return { result: step(plan, state, chunks, options) };

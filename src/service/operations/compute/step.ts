@@ -3,13 +3,13 @@ import type { Series, SeriesReference } from '../../../core/series.js';
 import { openStream, type Plan, restoreStream, type Stream } from '../../../index.js';
 import { type Columns, concatenate, NO_COLUMNS } from '../../../storage/samples/samples.js';
 
-/** What the engine makes of the next samples of an item: a function of its arguments alone, wherever it runs. */
+/** What the engine computes from the next samples of an item: a pure function, in whichever thread it runs. */
 export interface StepResult {
   /** The checkpoint after the samples. */
   readonly state: Uint8Array;
-  /** What became final of the item's own result. */
+  /** The new final samples of the item's own result. */
   readonly results: Columns;
-  /** What would come if no more samples came. */
+  /** What the result would be if no more samples came. */
   readonly preview: Columns;
   readonly counts: { readonly samplesIn: number; readonly samplesOut: number };
 }
@@ -20,7 +20,7 @@ export interface StepOptions {
 
 /**
  * @param plan of an item: its last result is the item's own.
- * @param state of the step before; undefined at the start.
+ * @param state after the step before; undefined at the start.
  * @param chunks the next samples of each source, in time order.
  */
 export function step(
@@ -46,14 +46,14 @@ export function openAt(plan: Plan, state: Uint8Array | undefined, { maxOutputSam
     : restoreStream(plan, state, { maxOutputSamples });
 }
 
-/** Gives samples to a stream; returns what became final of the item's own result. */
+/** Pushes samples into a stream; returns the new final samples of the item's own result. */
 export function pushChunks(plan: Plan, stream: Stream, chunks: readonly Series[]): Columns {
   return ownOf(plan, stream.push(interleave(chunks)));
 }
 
 /**
- * What would come if no more samples came, with samples that may still change put behind those taken: the tail of a
- * source that is itself a result.
+ * What the result would be if no more samples came, with provisional samples appended: the tail of a source that is
+ * itself a result.
  */
 export function previewOf(plan: Plan, stream: Stream, tail: readonly Series[], options: StepOptions): Columns {
   if (tail.every(({ timeMs }) => timeMs.length === 0)) return ownOf(plan, stream.preview());
@@ -62,7 +62,7 @@ export function previewOf(plan: Plan, stream: Stream, tail: readonly Series[], o
   return concatenate([results, ownOf(plan, copy.close().series)]);
 }
 
-/** The series that an item's plan gives: its last result. */
+/** The result series of an item's plan: that of its last item. */
 export function outputOf({ items }: Plan): SeriesReference {
   const last = items[items.length - 1];
   if (last === undefined) throw new Error('assertion failed: a plan without items');
@@ -75,7 +75,7 @@ function ownOf(plan: Plan, series: readonly Series[]): Columns {
   return own === undefined ? NO_COLUMNS : { timeMs: own.timeMs, value: own.value };
 }
 
-// Chunks of the engine's length, the source that lies furthest back first: steps with two inputs so wait for little.
+// Chunks of the engine's length, the earliest first, so that steps with two inputs buffer little.
 function interleave(chunks: readonly Series[]): readonly Series[] {
   const some = chunks.filter(({ timeMs }) => timeMs.length > 0);
   if (some.length < 2) return some;
@@ -86,6 +86,6 @@ function interleave(chunks: readonly Series[]): readonly Series[] {
       pieces.push({ ...series, timeMs: series.timeMs.subarray(from, to), value: series.value.subarray(from, to) });
     }
   }
-  // Stable: the pieces of one series stay in their order, and those that begin together in that of the sources.
+  // The sort is stable: the pieces of one series stay in order, and ties follow the order of the sources.
   return pieces.sort((a, b) => a.timeMs[0]! - b.timeMs[0]!);
 }

@@ -1,24 +1,24 @@
 import type { LoggedChange } from '../../../storage/samples/samples.js';
 import type { Item } from './item.js';
 
-/** A change of a series, for the items that read it. */
+/** A change of a series, to be delivered to the items that read it. */
 export interface Delivery {
   readonly organisation: string;
   readonly change: Pick<LoggedChange, 'timeseriesId' | 'metric' | 'timeMs' | 'value' | 'deleted' | 'damage'>;
   readers: readonly Item[];
-  /** How many of the readers have taken it. */
+  /** How many of the readers have absorbed it. */
   takenCount: number;
 }
 
 /**
- * What a worker has begun to take in of the log. It outlasts a transaction: where a body touches thousands of items,
- * one takes some of them, and others write before the next. It may be forgotten like all that a worker knows: the log
- * is then taken in again from the last commit that was taken in as a whole, which ends in the same results.
+ * What a worker has read of the log but not fully absorbed. It outlasts a transaction: if a body affects thousands of
+ * items, each transaction serves some of them, and others write in between. It may be lost like all of a worker's
+ * memory: absorbing then starts again after the last commit that was absorbed as a whole, with the same results.
  */
 export class Backlog {
-  /** The log was read up to here. */
+  /** The commit up to which the log was read. */
   commit = -1;
-  /** Commits after the last whole one that are the worker's: their readers know of them. */
+  /** The worker's own commits since then, whose readers have absorbed them. */
   readonly ownCommits = new Set<number>();
   readonly deliveries: Delivery[] = [];
   readonly touched = new TouchedItems();
@@ -27,7 +27,7 @@ export class Backlog {
     return this.deliveries.length === 0 && this.touched.isEmpty;
   }
 
-  /** Begins after a commit up to which all was taken in. */
+  /** Starts after a commit up to which everything was absorbed. */
   reset(commit: number): void {
     this.commit = commit;
     this.ownCommits.clear();
@@ -35,12 +35,12 @@ export class Backlog {
     this.touched.clear();
   }
 
-  /** All items that it is about. */
+  /** All items in it. */
   items(): readonly Item[] {
     return [...new Set([...this.deliveries.flatMap(({ readers }) => readers), ...this.touched.items()])];
   }
 
-  /** Goes on with items that were looked up anew: without those that are gone. */
+  /** Replaces items that were looked up again, and drops those that are gone. */
   replace(now: ReadonlyMap<Item, Item | undefined>): void {
     for (const delivery of this.deliveries) {
       const left = delivery.readers.slice(delivery.takenCount);
@@ -51,11 +51,11 @@ export class Backlog {
   }
 }
 
-/** Items whose sources have changed, in the order in which they are settled: producers before their readers. */
+/** Items whose sources have changed, in the order of settling: producers before their readers. */
 class TouchedItems {
-  /** By rank: whether each is replayed. */
+  /** By rank: the items, and whether each is to be replayed. */
   readonly #byRank: Map<Item, boolean>[] = [];
-  /** Those of the least rank, that are being settled. */
+  /** Items of the lowest rank, which are being settled. */
   #group: (readonly [Item, boolean])[] = [];
   #takenCount = 0;
 
@@ -70,7 +70,7 @@ class TouchedItems {
     ofRank.set(item, isReplay || ofRank.get(item) === true);
   }
 
-  /** The next to be settled. What is touched meanwhile comes in its turn. */
+  /** The next item to settle. Items that are touched meanwhile follow. */
   take(): readonly [Item, boolean] | undefined {
     if (this.#takenCount === this.#group.length) {
       const ofRank = this.#byRank.find(({ size }) => size > 0);

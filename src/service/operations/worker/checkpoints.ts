@@ -5,7 +5,7 @@ import { equal } from '../../store.js';
 import type { Positions } from '../compute/slice.js';
 import type { WorkerSizes } from './sizes.js';
 
-/** How far an item has come. */
+/** How far an item has computed. */
 export interface Progress {
   readonly positions: Positions;
   /** Time of the last final result; null before the first. */
@@ -13,7 +13,7 @@ export interface Progress {
   readonly sampleCount: number;
 }
 
-/** A checkpoint without its state: enough to tell which one to go on from. */
+/** A checkpoint without its state: enough to choose one to resume from. */
 export interface Checkpoint extends Progress {
   readonly ordinal: number;
   readonly byteCount: number;
@@ -24,24 +24,24 @@ export function positionsToText(positions: Positions): string {
 }
 
 export function positionsFromText(text: string): Positions {
-  // Written above.
+  // `as`: written by the function above.
   const times = JSON.parse(text) as (number | null)[];
   return times.map((timeMs) => timeMs ?? Number.NEGATIVE_INFINITY);
 }
 
 /**
- * How many of the checkpoints, from the first, are still true after a source has changed at an instant. Positions never
- * go back from one checkpoint to the next, so those that are no longer true are the last ones.
+ * How many of the first checkpoints are still valid after a source changed at an instant. Positions never decrease
+ * from one checkpoint to the next, so the invalid ones are the last.
  */
-export function countTrue(checkpoints: readonly Checkpoint[], source: number, fromMs: number): number {
+export function countValid(checkpoints: readonly Checkpoint[], source: number, fromMs: number): number {
   let count = checkpoints.length;
   while (count > 0 && checkpoints[count - 1]!.positions[source]! >= fromMs) count--;
   return count;
 }
 
 /**
- * The checkpoint to give up when there are too many: the one whose gap is the smallest beside its age, so that a late
- * sample finds one nearby however old it is. The last is kept.
+ * The checkpoint to drop if there are too many: the one with the smallest gap relative to its age, so that a late
+ * sample of any age finds one nearby. The last one is kept.
  */
 export function checkpointToDrop(
   checkpoints: readonly Checkpoint[],
@@ -65,12 +65,12 @@ export function checkpointToDrop(
 
 export interface CheckpointSession {
   readonly tx: Transaction;
-  /** The same, to write to. */
+  /** The same transaction; getting it marks the session as written. */
   readonly writer: Transaction;
   readonly sizes: WorkerSizes;
 }
 
-/** `item_checkpoints` without their states, which may be large: these are read when they are gone on from. */
+/** `item_checkpoints` without the states, which may be large and are read only to resume. */
 export const checkpointHeads = defineTable(
   itemCheckpoints.name,
   {
@@ -113,7 +113,7 @@ export class Checkpoints {
     return this.#list.at(-1);
   }
 
-  /** The state to go on from. What is damaged is dropped: all of it follows from the samples. */
+  /** The state to resume from. Damaged ones are dropped, as they can be recomputed from the samples. */
   async readLastState(session: CheckpointSession): Promise<Uint8Array | undefined> {
     for (let { last } = this; last !== undefined; last = this.last) {
       const { ordinal } = last;
@@ -125,14 +125,14 @@ export class Checkpoints {
     return undefined;
   }
 
-  /** Whether so many samples have been taken since the last one that the next is due: of a large state more. */
+  /** Whether enough samples have been read since the last checkpoint; a large state takes more. */
   isDue(sampleCount: number, { checkpointSamples }: WorkerSizes): boolean {
     const { last } = this;
     const since = sampleCount - (last?.sampleCount ?? 0);
     return since >= Math.max(checkpointSamples, (last?.byteCount ?? 0) / SAMPLE_BYTES);
   }
 
-  /** Writes one behind those there are, and gives up one where there are too many. */
+  /** Adds a checkpoint, and drops one while there are too many. */
   async add(session: CheckpointSession, progress: Progress, state: Uint8Array): Promise<void> {
     const { positions, emittedMs, sampleCount } = progress;
     const ordinal = (this.last?.ordinal ?? -1) + 1;
@@ -148,9 +148,9 @@ export class Checkpoints {
     }
   }
 
-  /** Deletes those that a change of a source at an instant makes untrue. */
-  async dropUntrue(session: CheckpointSession, source: number, fromMs: number): Promise<void> {
-    await this.#keep(session, countTrue(this.#list, source, fromMs));
+  /** Deletes the checkpoints that a change of a source at an instant makes invalid. */
+  async dropInvalid(session: CheckpointSession, source: number, fromMs: number): Promise<void> {
+    await this.#keep(session, countValid(this.#list, source, fromMs));
   }
 
   async dropLast(session: CheckpointSession): Promise<void> {

@@ -13,7 +13,7 @@ import type { ItemRow } from '../../../storage/tables/operations.js';
 import { lastTimeMs } from '../compute/columns.js';
 import { type Positions, type Slice, startPositions } from '../compute/slice.js';
 import { openAt, previewOf, pushChunks, type StepOptions, type StepResult } from '../compute/step.js';
-import { STEPS_A_TURN } from '../request.js';
+import { STEPS_PER_TURN } from '../request.js';
 import type { CheckpointSession, Checkpoints, Progress } from './checkpoints.js';
 import { type ResultSession, Results } from './results.js';
 import type { Schedule, ScheduleSession } from './schedule.js';
@@ -93,7 +93,7 @@ export class Item {
   /** Takes a change of a source: pushes it into the live stream, or leaves it to a replay or to a turn. */
   async push(session: ItemSession, change: TakenChange, firstMs: number): Promise<void> {
     const source = this.sources.indexOf(change);
-    await this.checkpoints.dropUntrue(session, source, firstMs);
+    await this.checkpoints.dropInvalid(session, source, firstMs);
     const running = this.#running;
     if (running !== undefined && firstMs <= running.positions[source]!) running.isSpoiled = true;
     const { row, dueMs } = this.schedule;
@@ -309,7 +309,7 @@ export class Item {
 
   /** What is done with a plan of thousands of steps is a turn's work each time. */
   async #pause(): Promise<void> {
-    if (this.plan.steps.length >= STEPS_A_TURN) await nextTurn();
+    if (this.plan.steps.length >= STEPS_PER_TURN) await nextTurn();
   }
 
   // Without samples there is only the preview left to make, which a thread does not do.

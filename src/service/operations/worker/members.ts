@@ -23,7 +23,7 @@ import { noteChange, registerItem } from '../register.js';
 import { definitionOf } from '../request.js';
 import type { ItemSession } from './item.js';
 
-/** An item with patterns, as of the commit of the catalogue. */
+/** An item with patterns, as of the catalogue's commit. */
 interface Pattern {
   readonly row: ItemRow;
   readonly request: readonly unknown[];
@@ -35,17 +35,17 @@ export interface MemberSession extends ItemSession {
   giveWay(): Promise<void>;
 }
 
-/** Members registered in one transaction: others wait for the next. */
-const MEMBERS_A_TURN = 500;
+/** The most members registered in one transaction, so that others can write in between. */
+const MEMBERS_PER_TURN = 500;
 const SERIES_READ = 1000;
 
-/** Registers an item for each member of the patterns of an organisation, as series of it come. */
+/** Registers an item for each member of an organisation's patterns, as series appear. */
 export class PatternMembers {
   readonly #organisation: string;
   readonly #patterns: readonly Pattern[];
-  /** Series that have been looked at. */
-  readonly #seen = new Set<string>();
-  /** Patterns that have yet to look at the series that were there before, and how far they have come. */
+  /** Series that were checked already. */
+  readonly #checked = new Set<string>();
+  /** Patterns that have not checked all older series yet, and how far they have come. */
   readonly #behind: Map<Pattern, readonly [timeseriesId: string, metric: string] | undefined>;
 
   static async load(tx: Reader, organisation: string): Promise<PatternMembers> {
@@ -54,7 +54,7 @@ export class PatternMembers {
     for (const { itemId } of found) {
       const row = await tx.get(items, { organisation, itemId });
       if (row === undefined) continue;
-      // Written when it was registered.
+      // `as`: written when it was registered.
       const request = JSON.parse(row.request) as unknown[];
       patterns.push({ row, request, matcher: new SourceMatcher(definitionOf(request).plan.sources) });
     }
@@ -67,17 +67,17 @@ export class PatternMembers {
     this.#behind = new Map(patterns.flatMap((one) => (one.row.state === 'Created' ? [[one, undefined] as const] : [])));
   }
 
-  /** Registers the members of series that have come. @returns how many are new */
-  async admit(session: MemberSession, come: readonly SeriesReference[]): Promise<number> {
+  /** Registers the members of new series. @returns how many there are. */
+  async admit(session: MemberSession, series: readonly SeriesReference[]): Promise<number> {
     let count = 0;
     if (this.#patterns.length === 0) return count;
     const placement = await session.context.placements.in(session.tx, this.#organisation);
-    for (const one of come) {
-      // The members of a replica are those of the shard that it is of.
+    for (const one of series) {
+      // The members of a replica belong to the shard of the original.
       if (placement.shardOf(one.timeseriesId) !== session.tx.shard) continue;
       const key = seriesKey(one);
-      if (this.#seen.has(key)) continue;
-      this.#seen.add(key);
+      if (this.#checked.has(key)) continue;
+      this.#checked.add(key);
       for (const pattern of this.#patterns) count += await this.#register(session, pattern, one);
       await session.giveWay();
     }
@@ -85,12 +85,12 @@ export class PatternMembers {
     return count;
   }
 
-  /** Registers the members of series that were there before their pattern, some at a time. @returns how many are new */
+  /** Registers the members of series older than their pattern, some at a time. @returns how many there are. */
   async catchUp(session: MemberSession): Promise<number> {
     let count = 0;
     const placement = await session.context.placements.in(session.tx, this.#organisation);
     for (const [pattern, from] of this.#behind) {
-      for (let after = from; count < MEMBERS_A_TURN; ) {
+      for (let after = from; count < MEMBERS_PER_TURN; ) {
         const rows = await session.tx.find(series, {
           where: equal({ organisation: this.#organisation }),
           orderBy: [{ column: 'timeseriesId' }, { column: 'metric' }],
@@ -118,19 +118,19 @@ export class PatternMembers {
   async #finish(session: MemberSession, pattern: Pattern): Promise<void> {
     this.#behind.delete(pattern);
     const { organisation, itemId, transactionId } = pattern.row;
-    const said = await session.tx.get(transactions, { organisation, transactionId });
-    if (said !== undefined) await moveOwnState(session.writer, said, 'Created', 'Active');
+    const transaction = await session.tx.get(transactions, { organisation, transactionId });
+    if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Created', 'Active');
     await session.writer.update(items, equal({ organisation, itemId }), { state: 'Active' });
     await session.writer.delete(itemWork, equal({ organisation, itemId }));
   }
 
   /** Registers the members that a series belongs to, and those that their results belong to in turn. */
-  async #register(session: MemberSession, pattern: Pattern, come: SeriesReference): Promise<number> {
+  async #register(session: MemberSession, pattern: Pattern, series: SeriesReference): Promise<number> {
     let count = 0;
-    for (const { member } of pattern.matcher.placesOf(come)) {
+    for (const { member } of pattern.matcher.placesOf(series)) {
       if (member === undefined) continue;
       const output = { timeseriesId: filled(pattern.row.timeseriesId, member), metric: pattern.row.metric };
-      // An item of its own goes first, and a member that is there is left as it is.
+      // A separately registered item takes precedence, and an existing member stays as it is.
       if ((await itemOfResult(session.tx, this.#organisation, output)) !== undefined) continue;
       if (!(await this.#registerMember(session, pattern, member, output))) continue;
       count++;
@@ -139,7 +139,7 @@ export class PatternMembers {
     return count;
   }
 
-  /** False where it cannot be registered: the transaction of the pattern then says why. */
+  /** @returns false if it cannot be registered; the pattern's transaction then says why. */
   async #registerMember(
     session: MemberSession,
     pattern: Pattern,
@@ -148,10 +148,10 @@ export class PatternMembers {
   ): Promise<boolean> {
     const { context, writer } = session;
     const organisation = this.#organisation;
-    const said = await writer.get(transactions, { organisation, transactionId: pattern.row.transactionId });
-    if (said === undefined) return false;
+    const transaction = await writer.get(transactions, { organisation, transactionId: pattern.row.transactionId });
+    if (transaction === undefined) return false;
     const refuse = async (reason: string): Promise<boolean> => {
-      await writer.update(transactions, equal({ organisation, transactionId: said.transactionId }), {
+      await writer.update(transactions, equal({ organisation, transactionId: transaction.transactionId }), {
         message: `${NOT_COMPUTED}${seriesName(output)}: ${reason}`,
       });
       return false;
@@ -168,19 +168,25 @@ export class PatternMembers {
         readAt: (_, work) => work(writer),
         readTogether: (work) => work(scope),
       };
-      // What lies in other shards was looked at with the pattern.
+      // Other shards were checked when the pattern was registered.
       await checkConflicts(scope, [definition]);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return refuse(error.message);
     }
-    const child = await registerItem(context, writer, registrationOf(said), definition, said.transactionId);
-    await addChild(writer, said, child.state as 'Created');
+    const child = await registerItem(
+      context,
+      writer,
+      registrationOf(transaction),
+      definition,
+      transaction.transactionId,
+    );
+    await addChild(writer, transaction, child.state as 'Created');
     return true;
   }
 }
 
-/** Members are registered in the name of who registered their pattern. */
+/** Members are registered on behalf of the client that registered their pattern. */
 function registrationOf({ organisation, clientId, correlationId, receivedMs }: TransactionRow) {
   return { principal: { organisation, clientId }, correlationId, receivedMs };
 }

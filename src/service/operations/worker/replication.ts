@@ -22,7 +22,7 @@ import type { Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 
 const CHANGES_READ = 1000;
-/** A position that nothing came of is written down when it is so many commits behind. */
+/** A position without changes is written only when it is this many commits behind. */
 const COMMITS_BEHIND_MAX = 256;
 
 /** Runs a work in a transaction of the shard, under its claim. */
@@ -30,23 +30,24 @@ type InSession = <Result>(work: (session: Session) => Promise<Result>) => Promis
 
 type OwnedPreview = Preview & { readonly organisation: string };
 
-/** What is new in another shard for the replicas of it. */
+/** The changes in another shard for the replicas of its series. */
 interface News {
-  /** The commit up to which this is all. */
+  /** The commit up to which this is complete. */
   readonly lastCommit: number;
   readonly isAll: boolean;
-  /** Whether the log no longer reaches back to their beginning. */
+  /** Whether the log no longer reaches back to the start of the changes. */
   readonly isForgotten: boolean;
   readonly changes: readonly LoggedChange[];
   readonly previews: readonly OwnedPreview[];
-  /** Series that are the result of another item now, or of none. */
+  /** Series that have become the result of another item, or of none. */
   readonly moved: readonly { readonly row: ReplicaRow; readonly itemId: string | null }[];
 }
 
 /**
- * Keeps the replicas of a shard: fills new ones from the shards that they are of, and follows the logs of these by
- * position. What is read is the state of one commit there, and each change sets or deletes samples of an instant, so a
- * change that is taken twice, or of before what a replica was filled with, does no harm once those after it are taken.
+ * Keeps the replicas of a shard up to date: fills new ones from their source shards, and follows the logs of these by
+ * position. Each read sees the state of one commit there, and each change sets or deletes samples of an instant. So a
+ * change that is applied twice, or that is older than the filled samples, does no harm once all later ones are
+ * applied.
  */
 export class Replication {
   readonly #context: ServiceContext;
@@ -54,11 +55,11 @@ export class Replication {
   readonly #sizes: WorkerSizes;
   readonly #inSession: InSession;
   #catalogCommit = -1;
-  /** As of that commit of the catalogue, by shard and name. */
+  /** By shard and name, as of that commit of the catalogue. */
   #replicas = new Map<number, Map<string, ReplicaRow>>();
-  /** By shard: up to where its log has been read, beyond what is written down. */
+  /** By shard: how far its log has been read, which may be further than is stored. */
   readonly #readCommits = new Map<number, number>();
-  /** By name: the commit that wrote the provisional samples that a replica has. */
+  /** By name: the commit that wrote the provisional samples of a replica. */
   readonly #previewCommits = new Map<string, number>();
   #hasWritten = false;
 
@@ -69,16 +70,16 @@ export class Replication {
     this.#inSession = inSession;
   }
 
-  /** Whether there are replicas of series of a shard. */
+  /** Whether there are replicas of series of that shard. */
   isOf(sourceShard: number): boolean {
     return this.#replicas.has(sourceShard);
   }
 
-  /** Takes in what the other shards have now. @returns whether anything has changed */
+  /** Applies the latest changes of the other shards. @returns whether anything has changed. */
   async run(): Promise<boolean> {
     this.#hasWritten = false;
     try {
-      // What is read of the catalogue may be old by the time that it is used; then all is begun anew.
+      // If the catalogue changes in between, start again.
       while (!(await this.#runOnce()));
     } catch (error) {
       this.#catalogCommit = -1;
@@ -96,7 +97,7 @@ export class Replication {
         if (!row.isFilled && !(await this.#fill(row))) return false;
       }
     }
-    // All that was stored when they were registered is here.
+    // All that was stored when they were registered is copied now.
     if (found.waiting.length > 0) await this.#release(found.waiting);
     return true;
   }
@@ -119,7 +120,7 @@ export class Replication {
     this.#replicas.set(row.sourceShard, ofShard.set(keyOf(row), row));
   }
 
-  /** Takes the changes of a shard up to its last commit. @returns false where the catalogue has changed meanwhile */
+  /** Applies the changes of a shard up to its last commit. @returns false if the catalogue has changed meanwhile. */
   async #follow(sourceShard: number, writtenCommit: number | null): Promise<boolean> {
     const known = this.#replicas.get(sourceShard) ?? new Map<string, ReplicaRow>();
     for (let written = writtenCommit; ; ) {
@@ -142,7 +143,7 @@ export class Replication {
         written = lastCommit;
       }
       this.#readCommits.set(sourceShard, lastCommit);
-      // Which items they belong to is another matter for those who read them.
+      // Other items read them now, so the catalogue must be read again.
       if (moved.length > 0) return false;
       if (isAll) return true;
     }
@@ -161,12 +162,12 @@ export class Replication {
     if (moved.length > 0) await noteChange(session.writer);
     const damaged = new Set(changes.filter(({ damage }) => damage !== undefined).map(keyOf));
     for (const key of damaged) await this.#put(session, { ...known.get(key)!, isFilled: false, filledMs: null });
-    // These are filled anew, with what is stored by then.
+    // These are filled again, with what is stored by then.
     const gone = new Set([...damaged, ...moved.map(({ row }) => keyOf(row))]);
     const ownerOf = (change: LoggedChange) =>
       JSON.stringify([change.organisation, known.get(keyOf(change))?.itemId ?? null]);
     for (const [owner, own] of groupBy(changes, ownerOf)) {
-      // As written above.
+      // `as`: written by `ownerOf`.
       const [organisation, itemId] = JSON.parse(owner) as [string, string | null];
       const kept = own.filter((change) => !gone.has(keyOf(change)));
       await session.takeReplicated(organisation, itemId, kept);
@@ -176,7 +177,7 @@ export class Replication {
     }
   }
 
-  /** Copies what is stored of a series, some samples at a time. @returns false where its replica has changed */
+  /** Copies a series, some samples at a time. @returns false if its replica has changed. */
   async #fill(unfilled: ReplicaRow): Promise<boolean> {
     const { storage, log } = this.#context;
     for (let row = unfilled; !row.isFilled; ) {
@@ -205,7 +206,7 @@ export class Replication {
     const series = { timeseriesId, metric };
     const now = await session.tx.get(replicas, { organisation, ...series });
     if (now === undefined || now.isFilled || now.filledMs !== begun.filledMs) return undefined;
-    // Another's since it was begun: begun anew.
+    // It belongs to another item since the copy began: start again.
     const isMoved = begun.filledMs !== null && begun.itemId !== itemId;
     if (isMoved) return this.#put(session, { ...begun, itemId, filledMs: null });
     await this.#context.samples.mark(session.writer, organisation, series, itemId);
@@ -223,7 +224,7 @@ export class Replication {
     return row;
   }
 
-  /** Has items begin that have waited for their replicas. */
+  /** Starts items whose replicas are complete. */
   async #release(waiting: readonly { readonly organisation: string; readonly itemId: string }[]): Promise<void> {
     await this.#write(async (session) => {
       const unfilled = await session.tx.find(replicas, { where: equal({ isFilled: false }) });
@@ -274,7 +275,7 @@ async function readNews(
   }
 }
 
-/** The series that have become the result of an item since a commit, or are none any more. */
+/** The series that have become the result of another item, or of none, since a commit. */
 async function findMoved(samples: ServiceContext['samples'], tx: Reader, rows: readonly ReplicaRow[], from: number) {
   const { droppedCommit } = await readProgress(tx);
   const catalog = await tx.get(itemCatalog, { name: 'items' });
@@ -290,7 +291,7 @@ async function findMoved(samples: ServiceContext['samples'], tx: Reader, rows: r
   return moved;
 }
 
-/** Some of what is stored of a series, behind what its replica has. */
+/** The next samples of a series after those that its replica has. */
 interface ReplicaSlice {
   readonly itemId: string | null;
   readonly fromMs: number;
@@ -306,7 +307,7 @@ async function readSlice(
   { sliceSamples: limit }: WorkerSizes,
 ): Promise<ReplicaSlice> {
   const [itemId = null] = await samples.itemIdsOf(tx, organisation, [series]);
-  // What a rule of retention has deleted is no change for items: what was computed of it stays.
+  // Samples that retention deleted are no change for items: their results stay.
   const forgottenMs = await samples.forgottenMs(tx, organisation, [series]);
   const afterMs = filledMs ?? forgottenMs;
   const fromMs = afterMs === undefined ? TIME_MS_MIN : nextDouble(afterMs);

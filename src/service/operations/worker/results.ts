@@ -13,20 +13,20 @@ export interface ResultSession {
   readonly context: ServiceContext;
   readonly tx: Transaction;
   readonly writer: Transaction;
-  /** Changes a result, in the store and for those who read it. */
+  /** Changes a result in the store, and for the items that read it. */
   publish(result: Results, change: ResultChange): Promise<void>;
-  /** Writes what was published, before anything is read that it may touch. */
+  /** Writes the published changes; needed before a read that they may affect. */
   flush(): Promise<void>;
 }
 
 const PREVIEW_KEPT_MAX = 65_536;
 
-/** The result series of an item: its final samples, and behind them its preview. */
+/** The result series of an item: its final samples, followed by its preview. */
 export class Results {
   readonly organisation: string;
   readonly itemId: string;
   readonly series: SeriesReference;
-  /** As stored; undefined where that is not known. */
+  /** The stored preview; undefined if unknown. */
   #preview: Columns | undefined;
 
   constructor(organisation: string, itemId: string, series: SeriesReference) {
@@ -35,7 +35,7 @@ export class Results {
     this.series = series;
   }
 
-  /** Makes these the results after an instant: up to the last of them, or up to the end. */
+  /** Replaces the results after an instant: up to the last computed one, or up to the end. */
   async replace(session: ResultSession, afterMs: number | null, computed: Columns, isEnd: boolean): Promise<void> {
     await session.flush();
     const results = afterMs === null ? computed : between(computed, nextDouble(afterMs), Number.POSITIVE_INFINITY);
@@ -56,7 +56,7 @@ export class Results {
     await session.publish(this, { ...NO_COLUMNS, deleted: { fromMs: leftMs, untilMs: TIME_MS_END } });
   }
 
-  /** Undefined where they are damaged: what is computed then takes the place of all of them. */
+  /** Undefined if they are damaged: all of them are then replaced. */
   async #readStored({ context, tx }: ResultSession, range: SampleRange): Promise<Columns | undefined> {
     try {
       return await context.samples.read(tx, this.organisation, this.series, { ...range, isFinalOnly: true });
@@ -66,7 +66,7 @@ export class Results {
     }
   }
 
-  /** Stores what comes behind the final results; gives the first instant at which that is new, if any. */
+  /** Stores the preview after the final results; returns the first instant that changed, if any. */
   async setPreview({ context, writer }: ResultSession, preview: Columns): Promise<number | undefined> {
     const before = this.#preview;
     if (before !== undefined && areSameColumns(before, preview)) return undefined;
@@ -86,7 +86,7 @@ export class Results {
   }
 }
 
-/** The range behind an instant. */
+/** The range after an instant. */
 export function rangeAfter(afterMs: number, untilMs: number | undefined) {
   return {
     ...(afterMs === Number.NEGATIVE_INFINITY ? {} : { fromMs: nextDouble(afterMs) }),

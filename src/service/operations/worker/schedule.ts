@@ -11,7 +11,7 @@ const PAUSE_GROWTH = 4;
 export interface ScheduleSession {
   readonly context: ServiceContext;
   readonly writer: Transaction;
-  /** Says that there is work which is due now. */
+  /** Notes that there is work due now. */
   noteDue(): void;
 }
 
@@ -30,12 +30,12 @@ export class Schedule {
     return this.#row;
   }
 
-  /** Null when nothing is to be done. */
+  /** When work is due; null if there is none. */
   get dueMs(): number | null {
     return this.#dueMs;
   }
 
-  /** Whether samples that come now are no concern of the item any more. */
+  /** Whether the item no longer takes samples. */
   get isOver(): boolean {
     return this.#row.state === 'Completed' || this.#row.state === 'Failed';
   }
@@ -52,7 +52,7 @@ export class Schedule {
     await moveTransaction(session.writer, organisation, transactionId, { state, message: null });
   }
 
-  /** Has the item's work done as soon as may be; after a failure not before the pause is over. */
+  /** Makes the item due now; after a failure, only once the pause is over. */
   async makeDue(session: ScheduleSession): Promise<void> {
     if (this.#dueMs === AFTER_REPLICATION_MS) return;
     const nowMs = session.context.clock.nowMs();
@@ -79,7 +79,7 @@ export class Schedule {
     this.#attemptCount = 0;
   }
 
-  /** After what the engine threw: the item is tried again after a pause, or fails for good. */
+  /** Handles an error of the engine: schedules a retry after a pause, or fails the item for good. */
   async fail(session: ScheduleSession, error: unknown): Promise<void> {
     const { context, writer } = session;
     const { organisation, itemId, transactionId } = this.#row;

@@ -65,7 +65,7 @@ export class Session implements ItemSession {
     this.sizes = sizes;
     this.tx = tx;
     this.replayRoom = sizes.replaySamplesMax;
-    this.#nextTurnCount = sizes.itemsATurn;
+    this.#nextTurnCount = sizes.itemsPerTurn;
     this.#cache = cache;
     this.#backlog = cache.backlog;
     this.catalogCommit = catalogCommit;
@@ -298,7 +298,7 @@ export class Session implements ItemSession {
 
   /** Whether the transaction may take the waiting work of another item. */
   get hasRoom(): boolean {
-    return this.replayRoom >= this.sizes.inlineSamplesMax && this.#workCount < this.sizes.workATransaction;
+    return this.replayRoom >= this.sizes.inlineSamplesMax && this.#workCount < this.sizes.workPerTransaction;
   }
 
   /**
@@ -309,7 +309,7 @@ export class Session implements ItemSession {
   async giveWay(stepCount = 0): Promise<void> {
     this.#workCount += 1 + Math.floor(stepCount / STEPS_OF_ITEM);
     if (this.#workCount < this.#nextTurnCount) return;
-    this.#nextTurnCount = this.#workCount + this.sizes.itemsATurn;
+    this.#nextTurnCount = this.#workCount + this.sizes.itemsPerTurn;
     await nextTurn();
   }
 }

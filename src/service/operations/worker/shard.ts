@@ -100,10 +100,10 @@ export class ShardWorker {
       tx.find(itemWork, {
         where: [['dueMs', '<=', nowMs]],
         orderBy: [{ column: 'dueMs' }, { column: 'organisation' }, { column: 'itemId' }],
-        limit: this.#parts.sizes.turnsATransaction + busy.size,
+        limit: this.#parts.sizes.turnsPerTransaction + busy.size,
       }),
     );
-    return found.filter(({ itemId }) => !busy.has(itemId)).slice(0, this.#parts.sizes.turnsATransaction);
+    return found.filter(({ itemId }) => !busy.has(itemId)).slice(0, this.#parts.sizes.turnsPerTransaction);
   }
 
   /** Does what is due of these items, as far as one transaction goes; gives a step to compute where one needs that. */
@@ -161,7 +161,7 @@ export class ShardWorker {
     const { sizes } = this.#parts;
     let attemptCount = 0;
     let isMore = false;
-    let workMax = sizes.workATransaction;
+    let workMax = sizes.workPerTransaction;
     const inTransaction = async (tx: Transaction): Promise<Result | undefined> => {
       this.#waiting = undefined;
       isMore = false;

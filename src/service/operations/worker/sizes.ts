@@ -1,34 +1,34 @@
-/** What the worker does at once, and how much it keeps. The results are the same for all of them. */
+/** Limits on what the worker does at once and keeps in memory. The results do not depend on them. */
 export type WorkerSizes = Readonly<typeof sizes>;
 
 const sizes = {
-  /** Samples, and results, of an item that are worked on within a transaction; more are left to a thread. */
+  /** The most samples, and results, that an item computes within a transaction; more are left to a thread. */
   inlineSamplesMax: 65_536,
   inlineOutputMax: 1_000_000,
-  /** Samples of a step that a thread computes, and the least that is read of each source for it. */
+  /** Samples of a step in a thread, and the least that is read of each source for it. */
   sliceSamples: 262_144,
   sourceSamplesMin: 1024,
-  /** After so many steps in a row the next item has its turn. */
+  /** After this many steps in a row, the next item has its turn. */
   stepsMax: 32,
-  /** Items that are looked up or worked on before others are answered: some ten milliseconds of work. */
-  itemsATurn: 100,
+  /** Items that are looked up or processed before requests are answered: about 10 ms of work. */
+  itemsPerTurn: 100,
   /**
-   * Changes that items are told of, and items that are settled, in one transaction: others write in between. The next
-   * ones take in more until nothing is left.
+   * Deliveries of changes to items, and settled items, per transaction, so that others can write in between. Later
+   * transactions do more, until nothing is left.
    */
-  workATransaction: 250,
-  /** Items whose waiting work is begun in one transaction. */
-  turnsATransaction: 50,
-  /** So many samples of all items together are read again within a transaction for want of memory. */
+  workPerTransaction: 250,
+  /** Items whose pending work is started in one transaction. */
+  turnsPerTransaction: 50,
+  /** The most samples that one transaction replays for all items together, to bound its memory. */
   replaySamplesMax: 500_000,
-  /** Samples of sources that are kept for other items that read them: 32 MB. */
+  /** Samples of sources that are cached for other items: 32 MB. */
   sharedSamplesMax: 2_000_000,
-  /** A checkpoint is written after so many samples. */
+  /** How many samples between checkpoints. */
   checkpointSamples: 16_384,
-  /** Checkpoints kept of an item: so many, and so many bytes. */
+  /** The most checkpoints of an item, and their bytes. */
   checkpointsMax: 32,
   checkpointBytesMax: 8 * 1024 * 1024,
-  /** Items of a shard that are kept in memory with their streams. */
+  /** Items of a shard that stay in memory with their streams. */
   itemsKept: 10_000,
 };
 

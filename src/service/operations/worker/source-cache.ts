@@ -10,11 +10,11 @@ import { lastTimeMs } from '../compute/columns.js';
 export interface SourceSession {
   readonly context: ServiceContext;
   readonly tx: Transaction;
-  /** Up to when samples of a series were forgotten by retention; see `SampleStore.forgottenMs`. */
+  /** The time up to which retention deleted samples of a series; see `SampleStore.forgottenMs`. */
   forgottenMs(organisation: string, source: SeriesReference): Promise<number | undefined>;
 }
 
-/** The next final samples of a source, at most so many. */
+/** The next final samples of a source, at most `limit`. */
 export interface SourceRange {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -31,12 +31,12 @@ interface Run {
 }
 
 /**
- * The samples of sources that were read last, for the items that go over them: a series that many items read is read
- * once for all of them, as far as there is room. The worker tells what has changed, all but what retention deletes.
+ * Caches recently read samples of sources, so that a series with many readers is read once for all of them, as far as
+ * there is space. The worker reports every change but deletions by retention.
  */
 export class SourceCache {
   readonly #samplesMax: number;
-  /** By shard (as a series may have a replica), organisation and series, the longest unused first. */
+  /** By shard (a series may have a replica), organisation and series; least recently used first. */
   readonly #runs = new Map<string, Run>();
   #sampleCount = 0;
 
@@ -60,31 +60,31 @@ export class SourceCache {
     if (missing > 0 && run.untilMs < range.untilMs) {
       const rest = { fromMs: run.untilMs, untilMs: range.untilMs, limit: missing, isFinalOnly: true };
       const read = await context.samples.read(tx, organisation, source, rest);
-      // Where fewer came than were asked for, there are no more.
+      // If fewer came than were requested, there are no more.
       const untilMs = read.timeMs.length < missing ? range.untilMs : nextDouble(lastTimeMs(read)!);
       run = { ...run, untilMs, columns: concatenate([run.columns, read]) };
     }
-    this.#keep(key, run);
+    this.#add(key, run);
     return cut(run, range);
   }
 
-  /** A series has changed from an instant on. */
+  /** Called when a series has changed from an instant on. */
   changed(shard: number, organisation: string, series: SeriesReference, fromMs: number): void {
     const key = keyOf(shard, organisation, series);
     const run = this.#runs.get(key);
     if (run === undefined || run.untilMs <= fromMs) return;
     this.#drop(key);
     const left = { ...run, untilMs: fromMs };
-    if (run.fromMs < fromMs) this.#keep(key, { ...left, columns: cut(left, { ...left, limit: Infinity }) });
+    if (run.fromMs < fromMs) this.#add(key, { ...left, columns: cut(left, { ...left, limit: Infinity }) });
   }
 
-  /** Forgets what is known of a shard. */
+  /** Drops the series of a shard. */
   clear(shard: number): void {
     for (const [key, run] of this.#runs) if (run.shard === shard) this.#drop(key);
   }
 
-  // To the end of the line; where there are too many samples, the longest unused are let go of.
-  #keep(key: string, run: Run): void {
+  // Adds it as the most recently used, and drops the least recently used ones beyond the limits.
+  #add(key: string, run: Run): void {
     this.#drop(key);
     this.#runs.set(key, run);
     this.#sampleCount += run.columns.timeMs.length;

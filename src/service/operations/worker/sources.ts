@@ -12,17 +12,17 @@ export interface SourcesSession extends SourceSession, ResultSession {
   readonly sources: SourceCache;
 }
 
-/** What an item reads beside clients' series. */
+/** How an item depends on other items. */
 export interface Producers {
-  /** Sources that are results: they may end with samples that the next input changes. */
+  /** Sources that are results, which may end with provisional samples. */
   readonly resultSources: readonly number[];
-  /** 0, or one more than the greatest of the items whose results it reads. */
+  /** 0, or one more than the greatest rank of the items whose results it reads. */
   readonly rank: number;
 }
 
 /** The series that an item reads. */
 export class Sources {
-  /** As of the commit of the catalogue at which the item was last looked up. */
+  /** As of the catalogue's commit at which the item was last looked up. */
   producers: Producers = { resultSources: [], rank: 0 };
   readonly series: readonly SeriesReference[];
   readonly #organisation: string;
@@ -40,10 +40,10 @@ export class Sources {
     return index;
   }
 
-  /** The next samples behind these positions, at most about so many. */
+  /** The next samples after these positions, about `limit` at most. */
   async readSlice(session: SourcesSession, positions: Positions, limit: number, untilMs = Infinity): Promise<Slice> {
     const { sizes, sources } = session;
-    // Results of this transaction are samples too.
+    // The results of this transaction are sources too.
     await session.flush();
     const ofSource = Math.max(sizes.sourceSamplesMin, Math.ceil(limit / Math.max(1, this.series.length)));
     const read: Columns[] = [];
@@ -54,7 +54,9 @@ export class Sources {
     return cutSlice(this.series, positions, read, ofSource);
   }
 
-  /** Samples of results behind their final ones: the next input may change them, so no state rests on them. */
+  /**
+   * The provisional samples of sources that are results. The next input may change them, so they never enter a state.
+   */
   async readTail(session: SourcesSession, positions: Positions, untilMs?: number): Promise<Series[]> {
     const { resultSources } = this.producers;
     const tail: Series[] = [];
@@ -69,7 +71,7 @@ export class Sources {
     return tail;
   }
 
-  /** Up to when samples that results rest on were deleted by retention: nothing could be computed in their place. */
+  /** The time up to which retention deleted samples of the sources: earlier results cannot be recomputed. */
   async forgottenMs(session: SourceSession): Promise<number | null> {
     let latestMs = Number.NEGATIVE_INFINITY;
     for (const source of this.series) {

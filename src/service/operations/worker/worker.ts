@@ -12,7 +12,10 @@ interface Holding {
   renewedMs: number;
 }
 
-/** For so long nobody asks again for a shard that another holds, but by the poll: until then work waits if it died. */
+/**
+ * How long not to ask again for a shard that another worker holds, apart from polls. If that worker died, work waits
+ * for this long.
+ */
 const REFUSAL_MS = 200;
 
 /** Keeps the results of all items up to date. */
@@ -21,11 +24,11 @@ export class Worker {
   readonly #parts: WorkerParts;
   readonly #owner: string;
   readonly #held = new Map<number, Holding>();
-  /** When a shard was last found to be another's. */
+  /** When another worker was last found to hold a shard. */
   readonly #refusedMs = new Map<number, number>();
-  /** Shards that were found to have no items, so that nothing is to be done for what comes there. */
+  /** Shards without items, where changes need no work. */
   readonly #itemless = new Set<number>();
-  /** Rises when items have come anywhere: what was found before may be wrong. */
+  /** Increases when items are registered anywhere: what was found before may be outdated. */
   #itemChanges = 0;
   readonly #claiming = new Map<number, Promise<Holding | undefined>>();
   /** Shards that may have items whose work is due. */
@@ -33,14 +36,14 @@ export class Worker {
   readonly #busy = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   #laneCount = 0;
-  #callOffPoll = () => {};
+  #cancelPoll = () => {};
   #stopListening = () => {};
   #polling: Promise<void> | undefined;
   #state: 'new' | 'started' | 'stopping' = 'new';
-  /** Rises with all that is done. */
+  /** Increases with all work that is done. */
   #activityCount = 0;
 
-  /** @param pool where steps are computed; it is the worker's, and ends with it. */
+  /** @param pool computes the steps; the worker owns it and closes it. */
   constructor(context: ServiceContext, pool: StepPool, sizes: Partial<WorkerSizes> = {}) {
     this.#context = context;
     const all = { ...defaultSizes, ...sizes };
@@ -52,7 +55,7 @@ export class Worker {
     if (this.#state !== 'new') return;
     this.#state = 'started';
     this.#stopListening = this.#context.storage.onCommit((shard, _, isOwn) => {
-      // What this process writes for items is followed by `wake`; what others write, we are told of here.
+      // After its own writes this process calls `wake`; for those of others, this is the notification.
       if (!isOwn) this.#forgetItemless(shard);
       if (!isOwn && this.#held.has(shard)) this.wake(shard);
       for (const [reader, { worker }] of this.#held) {
@@ -63,17 +66,17 @@ export class Worker {
   }
 
   /**
-   * Says, within the transaction or after it, that something has come for items of a shard, or that items have come
-   * there. A hint.
+   * Notifies the worker, within the transaction or after it, of changes for items of a shard, or of new items. Only a
+   * hint.
    */
   wake(shard: number, hasNewItems = false): void {
     if (this.#state !== 'started') return;
     if (hasNewItems) this.#forgetItemless(shard);
     else if (this.#itemless.has(shard)) return;
     const holding = this.#held.get(shard);
-    // Asked for at once, so that it shares the commit of what has come.
+    // At once, so that it shares the commit of the changes.
     if (holding !== undefined) this.#track(this.#absorb(shard, holding.worker));
-    else if (!this.#isOthers(shard)) this.#track(this.#visitAfter(shard));
+    else if (!this.#wasRefused(shard)) this.#track(this.#visitAfter(shard));
   }
 
   #forgetItemless(shard: number): void {
@@ -81,19 +84,19 @@ export class Worker {
     this.#itemless.delete(shard);
   }
 
-  /** Whether another has just been found to hold a shard: it is told of what comes by the store. */
-  #isOthers(shard: number): boolean {
+  /** Whether another worker was just found to hold the shard: the store notifies it. */
+  #wasRefused(shard: number): boolean {
     const refusedMs = this.#refusedMs.get(shard) ?? Number.NEGATIVE_INFINITY;
     return this.#context.clock.monotonicMs() - refusedMs < REFUSAL_MS;
   }
 
   async #visitAfter(shard: number): Promise<void> {
-    // In line behind what has come: where readers go on beside writers, they would not see it yet.
+    // Queued after the writes: where readers run beside writers, they would not see these yet.
     await this.#context.storage.transaction(shard, async () => {}, { usesReserve: true });
     await this.#visit(shard, false);
   }
 
-  /** Looks for all work there is, and resolves when none is left that is due. For tests. */
+  /** Does all work that is due, and resolves when none is left. For tests. */
   async onIdle(): Promise<void> {
     for (let before = -1; before !== this.#activityCount && this.#state === 'started'; ) {
       before = this.#activityCount;
@@ -102,45 +105,45 @@ export class Worker {
     }
   }
 
-  /** Takes no new work, ends the steps that run, writes down how far items have come, and gives the shards back. */
+  /** Takes no new work, finishes running steps, writes checkpoints, and releases the shards. */
   async stop(): Promise<void> {
     if (this.#state === 'stopping') return;
     this.#state = 'stopping';
     this.#stopListening();
-    this.#callOffPoll();
+    this.#cancelPoll();
     while (this.#running.size > 0) await Promise.all(this.#running);
     for (const [shard, { worker }] of this.#held) {
       try {
         await worker.checkpoint();
         await this.#context.storage.release(worker.claim);
       } catch (err) {
-        // All of it follows from the store: the next start takes longer.
-        this.#context.log.warn({ err, shard }, 'a shard was not given back');
+        // Everything can be recomputed from the store: only the next start takes longer.
+        this.#context.log.warn({ err, shard }, 'a shard was not released');
       }
     }
     this.#held.clear();
     await this.#parts.pool.close();
   }
 
-  // What is under way, for those who wait for its end.
+  // Running work, so that `stop` can await it.
   #track(work: Promise<unknown>): void {
     const tracked: Promise<void> = work.then(
       () => void this.#running.delete(tracked),
       (err) => {
         this.#running.delete(tracked);
-        this.#context.log.error({ err }, 'the worker failed; it tries again');
+        this.#context.log.error({ err }, 'the worker failed; will try again');
       },
     );
     this.#running.add(tracked);
   }
 
-  /** Looks at every shard, as wake-ups may be missed and work becomes due. */
+  /** Visits every shard, as notifications may be missed and work becomes due with time. */
   #poll(): Promise<void> {
     this.#polling ??= this.#pollOnce().finally(() => {
       this.#polling = undefined;
-      this.#callOffPoll();
+      this.#cancelPoll();
       if (this.#state !== 'started') return;
-      this.#callOffPoll = this.#context.scheduler.after(this.#context.settings.pollIntervalMs, () =>
+      this.#cancelPoll = this.#context.scheduler.after(this.#context.settings.pollIntervalMs, () =>
         this.#track(this.#poll()),
       );
     });
@@ -152,7 +155,7 @@ export class Worker {
       try {
         await this.#visit(shard, true);
       } catch (err) {
-        this.#context.log.warn({ err, shard }, 'work on a shard failed; it is tried again');
+        this.#context.log.warn({ err, shard }, 'work on a shard failed; will try again');
       }
     }
   }
@@ -163,11 +166,11 @@ export class Worker {
     if (holding === undefined) return;
     await this.#absorb(shard, holding.worker);
     if (isPoll || !wasHeld) await this.#replicate(shard, holding.worker);
-    // Work becomes due without a sign, and waits from before the shard was ours.
+    // Work becomes due without a notification, and may be older than our claim.
     if (isPoll || !wasHeld) this.#lookForDue(shard);
   }
 
-  /** The claim of a shard that has items, taken or renewed. */
+  /** Claims a shard that has items, or renews the claim. */
   async #hold(shard: number): Promise<Holding | undefined> {
     const { clock, settings } = this.#context;
     const held = this.#held.get(shard);
@@ -209,7 +212,7 @@ export class Worker {
   async #absorb(shard: number, worker: ShardWorker): Promise<void> {
     if (!(await this.#guard(shard, () => worker.absorb()))) return;
     this.#lookForDue(shard);
-    // Items may have come that read other shards.
+    // New items may read other shards.
     this.#track(this.#replicate(shard, worker));
   }
 
@@ -223,13 +226,13 @@ export class Worker {
     try {
       return await work();
     } catch (error) {
-      // The shard is another's now.
+      // Another worker holds the shard now.
       if (error instanceof StaleClaimError) this.#held.delete(shard);
       throw error;
     }
   }
 
-  /** So many items are worked on at a time as there are threads. */
+  /** As many items run at a time as there are threads. */
   #lookForDue(shard: number): void {
     this.#dueShards.add(shard);
     const lanesMax = Math.max(1, this.#context.settings.workerCount);
@@ -244,7 +247,7 @@ export class Worker {
   }
 
   async #runLane(): Promise<void> {
-    // The loop goes on over shards that are added while it runs.
+    // The loop includes shards that are added while it runs.
     for (const shard of this.#dueShards) {
       if (this.#state !== 'started') return;
       this.#dueShards.delete(shard);
@@ -253,9 +256,9 @@ export class Worker {
       try {
         await this.#takeTurns(shard, worker);
       } catch (err) {
-        // Not the items' fault: the store's, most likely. The next poll tries again.
+        // Most likely a failure of the store, not of the items. The next poll tries again.
         this.#dueShards.delete(shard);
-        this.#context.log.warn({ err, shard }, 'the work of items failed; it is tried again');
+        this.#context.log.warn({ err, shard }, 'the work of items failed; will try again');
       }
     }
   }
@@ -263,7 +266,7 @@ export class Worker {
   async #takeTurns(shard: number, worker: ShardWorker): Promise<void> {
     const due = (await worker.findDue(this.#busy)).filter(({ itemId }) => !this.#busy.has(itemId));
     if (due.length === 0) return;
-    // To the end of the line: other shards have items too.
+    // At the end of the queue, as other shards have items too.
     this.#dueShards.add(shard);
     this.#activityCount++;
     const taken = new Set(due.map(({ itemId }) => itemId));
@@ -271,7 +274,7 @@ export class Worker {
     try {
       const step = await this.#guard(shard, () => worker.beginTurns(due));
       if (step === undefined) return;
-      // The others are free while this one is computed.
+      // Release the others while this one is computed.
       taken.delete(step.item.itemId);
       for (const itemId of taken) this.#busy.delete(itemId);
       taken.clear();

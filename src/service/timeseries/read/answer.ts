@@ -14,7 +14,7 @@ import { checkSeries, type Place, readPage, readPieces } from './samples.js';
 
 const PAGE_SAMPLES = 10_000;
 
-/** Answers with samples of the series, in the form that the caller likes best. */
+/** Answers with samples of the series, in the form that the caller prefers. */
 export async function answerSamples(
   parts: RouteParts,
   request: FastifyRequest,
@@ -25,11 +25,11 @@ export async function answerSamples(
   const { organisation } = principalOf(request);
   await checkSeries(parts.context, organisation, references);
   const form = formOf(request);
-  const asked = readSamplesQuery(query);
+  const samplesRequest = readSamplesQuery(query);
   reply.header('vary', 'accept');
-  if (form === undefined) return answerPage(parts, request, reply, references, asked);
+  if (form === undefined) return answerPage(parts, request, reply, references, samplesRequest);
   reply.type(form.contentType);
-  const pieces = readPieces(parts.context, organisation, references, asked);
+  const pieces = readPieces(parts.context, organisation, references, samplesRequest);
   return reply.send(Readable.from(streamed(pieces, form), { objectMode: false, highWaterMark: 1 << 20 }));
 }
 
@@ -38,24 +38,24 @@ async function answerPage(
   request: FastifyRequest,
   reply: FastifyReply,
   references: readonly SeriesReference[],
-  asked: SamplesRequest,
+  samplesRequest: SamplesRequest,
 ): Promise<unknown> {
   const principal = principalOf(request);
-  const { limit = PAGE_SAMPLES } = asked;
+  const { limit = PAGE_SAMPLES } = samplesRequest;
   if (limit > PAGE_SAMPLES_MAX) {
     throw badRequest(
       `limit: expected at most ${PAGE_SAMPLES_MAX} in JSON, received ${limit}; other forms have no limit`,
     );
   }
-  const binding = { list: 'samples', principal, query: [references, { ...asked, limit: null }] };
+  const binding = { list: 'samples', principal, query: [references, { ...samplesRequest, limit: null }] };
   const token = continuationTokenOf(request);
   const from = token !== undefined ? ((await tokens.open(binding, token)).place as Place) : undefined; // sealed below
-  const page = await readPage(context, principal.organisation, references, asked, limit, from);
+  const page = await readPage(context, principal.organisation, references, samplesRequest, limit, from);
   const next = page.next === undefined ? null : await tokens.seal(binding, page.next);
   const write = jsonObjects(',');
   const rows = Buffer.concat(page.series.map(write));
   const [head, tail] = aroundRecords({ continuationToken: next });
-  // Without the comma behind the last object.
+  // Without the comma after the last object.
   const body = Buffer.concat([Buffer.from(head), rows.subarray(0, Math.max(0, rows.length - 1)), Buffer.from(tail)]);
   return reply.type(`${JSON_TYPE}; charset=utf-8`).send(body);
 }
@@ -65,14 +65,14 @@ async function* streamed(pieces: AsyncIterable<Series>, form: StreamedForm): Asy
   if (form.head !== '') yield Buffer.from(form.head);
   for await (const series of pieces) {
     yield write(series);
-    // A caller who takes pieces as fast as they come would have the thread alone: all before are promises.
+    // All awaits before this may resolve at once, so a fast caller would block the thread.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
 const TYPES = [JSON_TYPE, ...streamedForms.map(({ contentType }) => contentType)];
 
-// The form that the caller likes best of those there are; undefined is JSON, also where it says nothing.
+// The form that the caller prefers; undefined is JSON, the default.
 function formOf({ headers }: FastifyRequest): StreamedForm | undefined {
   const type = new Negotiator({ headers }).mediaType(TYPES);
   if (type !== undefined) return streamedForms.find(({ contentType }) => contentType === type);

@@ -5,12 +5,12 @@ import { createCsvWriter, csvHeader } from '../../../formats/csv/write/writer.js
 import { writeFrame } from '../columns-format.js';
 import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from '../write/bodies.js';
 
-/** Samples of one series as bytes of a form, without what stands before the first and after the last. */
+/** Writes the samples of one series in a form, without what precedes the first and follows the last. */
 export type WriteSamples = (series: Series) => Uint8Array;
 
 export interface StreamedForm {
   readonly contentType: string;
-  /** What the body begins with. */
+  /** The start of the body. */
   readonly head: string;
   createWriter(): WriteSamples;
 }
@@ -40,7 +40,7 @@ export function jsonObjects(separator: string): WriteSamples {
     const names = `{"timeseriesId":${JSON.stringify(timeseriesId)},"metric":${JSON.stringify(metric)},"timestamp":"`;
     const head = encoder.encode(names);
     const rowLength = head.length + UNUSUAL_TIME_LENGTH + middle.length + NUMBER_LENGTH_MAX + tail.length;
-    // Not filled with zeros: what is given out has been written.
+    // Uninitialised: only written bytes are returned.
     const bytes = Buffer.allocUnsafe(rowLength * timeMs.length);
     let at = 0;
     for (let row = 0; row < timeMs.length; row++) {
@@ -61,5 +61,5 @@ function putBytes(bytes: Uint8Array, at: number, part: Uint8Array): number {
 }
 
 const encoder = new TextEncoder();
-// Times that are not whole milliseconds have more digits: at most those of a double.
+// Times with fractions of a millisecond have more digits: at most those of a double.
 const UNUSUAL_TIME_LENGTH = 64;

@@ -10,7 +10,7 @@ import { readPage } from '../../http/paging.js';
 import type { RouteParts } from '../../http/route.js';
 import { principalOf } from '../../identity/principal.js';
 
-/** A page of the series of the caller's organisation, with what is known of them. */
+/** Answers with a page of the organisation's series and their metrics. */
 export async function listSeries(
   { context, tokens }: RouteParts,
   request: FastifyRequest,
@@ -36,7 +36,7 @@ export async function listSeries(
   );
 }
 
-/** Some of the series that lie in a shard: replicas of others do too, and are told of by the shards of those. */
+/** Some series of a shard, without replicas, which their own shards list. */
 async function listOwn(
   { storage, samples }: ServiceContext,
   organisation: string,
@@ -54,7 +54,7 @@ async function listOwn(
   }
 }
 
-// As the store has them: by their bytes.
+// In the order of the store: by bytes.
 function inOrder(a: SeriesReference, b: SeriesReference): number {
   return compareText(a.timeseriesId, b.timeseriesId) || compareText(a.metric, b.metric);
 }

@@ -6,7 +6,7 @@ import { badRequest } from '../../http/errors.js';
 import type { samplesQuery } from '../schemas.js';
 import { nameProblem } from '../write/json.js';
 
-/** The query of a reading, as it comes. */
+/** The query of a read request, as received. */
 export type SamplesQuery = Static<typeof samplesQuery>;
 
 export interface SamplesRequest {
@@ -18,7 +18,7 @@ export interface SamplesRequest {
   readonly isFinalOnly: boolean;
 }
 
-/** The most samples of a page in JSON, which is held in memory. */
+/** The most samples per page in JSON, which is held in memory. */
 export const PAGE_SAMPLES_MAX = 100_000;
 
 export function readSamplesQuery(query: SamplesQuery): SamplesRequest {
@@ -40,7 +40,7 @@ function readInstantOf(name: string, text: string | undefined): number | undefin
   return text === undefined ? undefined : instantOf(name, text);
 }
 
-/** @throws ServiceError 400 for a text that is no instant. */
+/** @throws ServiceError 400 for a text that is not an instant. */
 export function instantOf(name: string, text: string): number {
   const reading = readTime(text);
   if ('timeMs' in reading) return reading.timeMs;
@@ -57,7 +57,7 @@ function readOrder(text: string | undefined): boolean {
   return /desc$/i.test(match[0]);
 }
 
-/** The series of `timeseries_ids`: separated by commas, or given several times where an id has a comma. */
+/** The series of `timeseries_ids`: separated by commas, or repeated, for ids with a comma. */
 export function readSeriesList(ids: string | readonly string[], metric: string): SeriesReference[] {
   const names = typeof ids === 'string' ? ids.split(',') : ids;
   return [...new Set(names)].map((timeseriesId) => {

@@ -6,19 +6,22 @@ import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
 import type { SamplesRequest } from './query.js';
 
-/** Where a reading goes on: behind a sample of one of its series. */
+/** Where a read resumes: after a sample of one of its series. */
 export interface Place {
   readonly seriesIndex: number;
   readonly timeMs: number;
 }
 
-/** A page: samples of one or more of the series, in their order, and where the next page begins. */
+/** A page: samples of one or more series, in order, and where the next page begins. */
 export interface SamplesPage {
   readonly series: readonly Series[];
   readonly next: Place | undefined;
 }
 
-/** Samples are read from the store in pieces, so that a long reading holds neither the store nor much memory. */
+/**
+ * How many samples are read from the store at a time, so that a long read blocks neither the store nor takes much
+ * memory.
+ */
 export const PIECE_SAMPLES = 65_536;
 
 /** Reads up to `limit` samples of the series, one series after the other. */
@@ -39,7 +42,7 @@ export async function readPage(
     if (found.timeMs.length > room) {
       const timeMs = found.timeMs.subarray(0, room);
       series.push({ ...reference, timeMs, value: found.value.subarray(0, room) });
-      // Without a sample the page ended exactly before the series: its place is before every sample of it.
+      // If the page ended exactly before this series, its place is before all of its samples.
       const startMs = request.isDescending ? Number.MAX_VALUE : -Number.MAX_VALUE;
       return { series, next: { seriesIndex: index, timeMs: timeMs.at(-1) ?? after ?? startMs } };
     }
@@ -71,7 +74,7 @@ export async function* readPieces(
   }
 }
 
-// In the order asked for, behind the time given.
+// In the requested order, after the given time.
 async function readPiece(
   { storage, samples, placements, metrics }: ServiceContext,
   organisation: string,
@@ -96,7 +99,7 @@ async function readPiece(
   return { timeMs: found.timeMs.slice().reverse(), value: found.value.slice().reverse() };
 }
 
-/** Stops at series that there are none of. */
+/** @throws ServiceError 404 if one of the series does not exist. */
 export async function checkSeries(
   { storage, samples, placements }: ServiceContext,
   organisation: string,
@@ -116,6 +119,6 @@ export async function checkSeries(
   const names = listed
     .slice(0, 10)
     .map(({ timeseriesId, metric }) => `${JSON.stringify(timeseriesId)}, metric ${metric}`);
-  const message = `there is no series ${names.join('; ')}; GET /core/timeseries lists what there is`;
+  const message = `there is no series ${names.join('; ')}; GET /core/timeseries lists the series`;
   throw new ServiceError(404, message, { details: { missing: listed } });
 }

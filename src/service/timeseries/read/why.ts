@@ -11,16 +11,16 @@ import { itemOfResult } from '../../operations/conflicts.js';
 import { storedDefinition } from '../../operations/request.js';
 import { instantOf } from './query.js';
 
-/** So many stored samples on either side of the result are looked at first, and at most. */
+/** How many stored samples on either side of the result to try first, and at most. */
 const AROUND = 1024;
 const AROUND_MAX = 65_536;
-/** Samples of one list of the answer. */
+/** The most samples in one list of the answer. */
 const SHOWN_MAX = 1000;
 
 /**
- * How a stored result came about: over as many of the stored samples around it as it takes to compute it to the bit.
+ * Explains a stored result, from as many stored samples around it as it takes to recompute it bit for bit.
  *
- * @throws ServiceError 404 for a series that is no result of an item, and for a time at which it has none.
+ * @throws ServiceError 404 for a series that is not the result of an item, or a time without a result.
  */
 export async function explainResult(
   { storage, samples, placements }: ServiceContext,
@@ -33,7 +33,7 @@ export async function explainResult(
   return storage.read(shard, async (tx) => {
     const item = await itemOfResult(tx, organisation, of);
     if (item === undefined) {
-      throw notFound(`${seriesName(of)} is no result of an item; GET /core/operations lists the items`);
+      throw notFound(`${seriesName(of)} is not the result of an item; GET /core/operations lists the items`);
     }
     const range = { fromMs: timeMs, untilMs: nextDouble(timeMs), limit: 1 };
     const [value] = (await samples.read(tx, organisation, of, range)).value;
@@ -47,8 +47,8 @@ export async function explainResult(
     for (let around = AROUND; around <= AROUND_MAX; around *= 8) {
       const read: Series[] = [];
       for (const source of plan.sources) read.push(await readAround(tx, source, stored.timeMs, around));
-      const told = tryWhy(() => why(plan, read, result, stored.timeMs, options));
-      if (told !== undefined && Object.is(told.value, stored.value)) return told;
+      const explanation = tryWhy(() => why(plan, read, result, stored.timeMs, options));
+      if (explanation !== undefined && Object.is(explanation.value, stored.value)) return explanation;
     }
     throw badRequest(
       `${seriesName(result)} at ${formatInstant(stored.timeMs)} comes from over ${AROUND_MAX} samples of a source, ` +
@@ -64,7 +64,7 @@ export async function explainResult(
   }
 }
 
-/** Undefined where the samples do not reach as far as the result. */
+/** Undefined if the samples do not reach far enough to compute the result. */
 function tryWhy(ask: () => Why): Why | undefined {
   try {
     return ask();

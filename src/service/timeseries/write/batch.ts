@@ -6,17 +6,17 @@ import { sortNearlySorted } from '../../../storage/samples/nearly-sorted.js';
 import { sliceColumns } from '../../../storage/samples/patch.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 
-/** What became of the samples of a batch. */
+/** The numbers of samples of a batch by outcome. */
 export interface BatchCounts {
   /** Samples to be stored. */
   samples: number;
   /** Samples without a value: null, NaN, infinite. */
   missing: number;
-  /** Samples of a time that came again in the same batch: the last one counts. */
+  /** Samples of a time that is repeated in the batch: the last one counts. */
   duplicate: number;
 }
 
-/** Samples of many series as they come, row by row in columns, until they are stored together. */
+/** Samples of many series in the order of arrival, as columns, until they are stored together. */
 export interface SampleBatch {
   rowCount: number;
   /** Index into `series`. */
@@ -28,7 +28,7 @@ export interface SampleBatch {
   readonly indexes: Map<string, Map<string, number>>;
 }
 
-// Many a body has few samples.
+// Many bodies have few samples.
 const ROOM = 16;
 
 export function createSampleBatch(): SampleBatch {
@@ -42,12 +42,12 @@ export function createSampleBatch(): SampleBatch {
   };
 }
 
-/** The index of a series that the batch has. */
+/** The index of a series in the batch; undefined if it has none. */
 export function knownSeries({ indexes }: SampleBatch, timeseriesId: string, metric: string): number | undefined {
   return indexes.get(timeseriesId)?.get(metric);
 }
 
-/** The index of a series in the batch, which it is added to when it is new. */
+/** The index of a series in the batch; adds it if it is new. */
 export function seriesIndexOf({ indexes, series }: SampleBatch, timeseriesId: string, metric: string): number {
   const ofId = indexes.get(timeseriesId) ?? new Map<string, number>();
   if (ofId.size === 0) indexes.set(timeseriesId, ofId);
@@ -56,7 +56,7 @@ export function seriesIndexOf({ indexes, series }: SampleBatch, timeseriesId: st
   return index;
 }
 
-/** Makes room for `count` more rows, which are then written into the columns and counted in `rowCount`. */
+/** Makes room for `count` more rows, which the caller then writes and counts in `rowCount`. */
 function makeRoom(batch: SampleBatch, count: number): void {
   const length = batch.rowCount + count;
   if (length <= batch.timeMs.length) return;
@@ -110,8 +110,8 @@ export interface Taken {
 }
 
 /**
- * Empties the batch into a change for each series: times rising, the last of equal times, nothing missing. Others are
- * answered meanwhile, as a body may have thousands of series.
+ * Empties the batch into one change per series: times ascending, the last sample of equal times, nothing missing.
+ * Requests are answered meanwhile, as a body may have thousands of series.
  */
 export async function takeChanges(batch: SampleBatch): Promise<Taken> {
   const taken = noneTaken();
@@ -119,23 +119,23 @@ export async function takeChanges(batch: SampleBatch): Promise<Taken> {
   batch.rowCount = 0;
   batch.series.length = 0;
   batch.indexes.clear();
-  for await (const one of inTurns(split, SERIES_A_TURN)) {
-    if (one.timeMs.length <= SORTED_A_TURN) take(one, taken);
+  for await (const one of inTurns(split, SERIES_PER_TURN)) {
+    if (one.timeMs.length <= SORTED_PER_TURN) take(one, taken);
     else await takeLong(one, taken);
   }
   return taken;
 }
 
-const SERIES_A_TURN = 1000;
-/** Samples of one series, whose times need not rise, that are sorted at once: some ten milliseconds of work. */
-const SORTED_A_TURN = 50_000;
+const SERIES_PER_TURN = 1000;
+/** How many samples of one series are sorted without a pause: about 10 ms of work. */
+const SORTED_PER_TURN = 50_000;
 
-// In pieces, each sorted by itself; of equal times, that of the later piece counts.
+// Sorts pieces and merges them; of equal times, the later piece's sample counts.
 async function takeLong(one: SampleChange, { changes, counts }: Taken): Promise<void> {
   let pieces: SampleChange[] = [];
-  for (let from = 0; from < one.timeMs.length; from += SORTED_A_TURN) {
+  for (let from = 0; from < one.timeMs.length; from += SORTED_PER_TURN) {
     if (from > 0) await nextTurn();
-    const [timeMs, value] = [one.timeMs, one.value].map((column) => column.subarray(from, from + SORTED_A_TURN));
+    const [timeMs, value] = [one.timeMs, one.value].map((column) => column.subarray(from, from + SORTED_PER_TURN));
     const piece = noneTaken();
     take({ ...one, timeMs: timeMs!, value: value! }, piece);
     counts.missing += piece.counts.missing;
@@ -173,7 +173,7 @@ function mergeChanges(earlier: SampleChange, later: SampleChange): SampleChange 
   return { ...earlier, timeMs: timeMs.subarray(0, count), value: value.subarray(0, count) };
 }
 
-/** As `takeChanges` of a small batch, which keeps the indexes of its series for the rows to come. */
+/** Like `takeChanges` for a small batch, but keeps the indexes of its series for later rows. */
 export function takeRows(batch: SampleBatch): Taken {
   const taken = noneTaken();
   for (const one of splitBySeries(batch)) take(one, taken);
@@ -201,7 +201,10 @@ function take(one: SampleChange, { changes, counts }: Taken): void {
   if (series.timeMs.length > 0) changes.push(series);
 }
 
-/** Whether the rows from `from` on are all to be stored: each has a value, and the times of each series rise. */
+/**
+ * Whether the rows from `from` on can all be stored as they are: each has a value, and the times of each series
+ * ascend.
+ */
 export function isSound({ rowCount, seriesIndex, timeMs, value, series }: SampleBatch, from: number): boolean {
   if (scratch.slots.length < series.length) growScratch(series.length);
   const { slots, lastMs } = scratch;
@@ -216,13 +219,12 @@ export function isSound({ rowCount, seriesIndex, timeMs, value, series }: Sample
   return isGood;
 }
 
-// A counting sort: the rows of each series that has any, in the order in which they came. There may be many more
-// series than rows.
+// A counting sort: the rows of each series that has any, in order of arrival. There may be many more series than rows.
 function splitBySeries({ rowCount, seriesIndex, timeMs, value, series }: SampleBatch): SampleChange[] {
   if (scratch.slots.length < series.length) growScratch(series.length);
   const { slots } = scratch;
   const present: number[] = [];
-  // Of the n-th series present, from `next[n]` on; the counts of each stand a place further at first.
+  // `next[n]` is where the n-th present series goes on; the counts are first stored one place further.
   const next = new Int32Array(Math.min(series.length, rowCount) + 2);
   for (let row = 0; row < rowCount; row++) {
     const index = seriesIndex[row]!;
@@ -240,7 +242,7 @@ function splitBySeries({ rowCount, seriesIndex, timeMs, value, series }: SampleB
   return present.map((index, n) => {
     slots[index] = 0;
     const { timeseriesId, metric } = series[index]!;
-    // What was the start of a series is its end by now, and the end of the one before its start.
+    // By now the start of each series has moved to its end, which is the start of the next.
     const [start, end] = [next[n]!, next[n + 1]!];
     return {
       timeseriesId,
@@ -251,8 +253,7 @@ function splitBySeries({ rowCount, seriesIndex, timeMs, value, series }: SampleB
   });
 }
 
-// By index of a series; the slots are 0 between calls. A call runs to its end before another starts, so all of them
-// use the same.
+// By index of a series; the slots are 0 between calls. Shared by all calls, which are synchronous.
 const scratch = { slots: new Int32Array(64), lastMs: new Float64Array(64) };
 
 function growScratch(seriesCount: number): void {

@@ -8,10 +8,10 @@ import type { Ingest, Sink } from './sink.js';
 import { UsualSamples } from './usual-json.js';
 
 const LINE_BYTES_MAX = 65_536;
-/** Beyond these, and two for each sample, a body has nothing but blank lines. */
+/** Beyond these, and two for each sample, a body is refused as blank. */
 const BLANK_LINES_MAX = 10_000;
 
-/** Takes a sample a line (NDJSON). */
+/** Reads one sample per line (NDJSON). */
 export async function takeLines({ defaults }: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
   const { batch, issues } = sink;
   let line = 0;
@@ -49,7 +49,7 @@ function* textLines(bytes: Uint8Array, before: number): Generator<string> {
     yield* decodeBody(bytes).split('\n');
     return;
   }
-  // The lines before the one at fault are good.
+  // The lines before the faulty one are good.
   for (let from = 0, line = before + 1; ; line++) {
     const to = bytes.indexOf(LINE_FEED, from);
     yield decodeBody(bytes.subarray(from, to < 0 ? bytes.length : to), `line ${line}`);

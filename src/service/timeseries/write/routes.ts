@@ -21,9 +21,9 @@ export function registerIngest(app: FastifyInstance, { context, authorize, wake 
   addStreamedBodies(app, context);
   const description =
     `A body of ${JSON_TYPE} (an array, stored as a whole), ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE} ` +
-    '(streamed, stored in parts), packed with gzip or not. A sample of a series and time that there is already ' +
-    'replaces it, so that sending again is safe. With the headers source, partition and offset, what a queue ' +
-    'delivers again is taken once. Answered once the samples are on the disk.';
+    '(streamed, stored in parts), optionally compressed with gzip. A sample replaces the one of the same series ' +
+    'and time, so sending again is safe. With the headers source, partition and offset, a repeated delivery of a ' +
+    'queue is stored once. Answered once the samples are on the disk.';
   const answers = { response: { 200: ingestedAnswer }, description, tags, security };
   const onRequest = authorize('core_write');
   const gatherer = new Gatherer(context);
@@ -48,7 +48,7 @@ export function registerIngest(app: FastifyInstance, { context, authorize, wake 
     const origin = originOf(request);
     const placement = await context.placements.of(organisation);
     const job = { organisation, placement, defaults, onStored: wake, ...(origin === undefined ? {} : { origin }) };
-    const body = request.body as StreamedBody | undefined; // of addStreamedBodies
+    const body = request.body as StreamedBody | undefined; // from addStreamedBodies
     if (body === undefined) throw badRequest('the body is missing; expected samples');
     return envelope(await ingest(context, gatherer, job, contentTypeOf(request), body));
   }
@@ -86,13 +86,15 @@ function contentTypeOf(request: FastifyRequest): string {
   return (request.headers['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase();
 }
 
-// Where a queue delivered the samples from: all three headers, or none.
+// The place in a queue: all three headers, or none.
 function originOf({ headers }: FastifyRequest): Origin | undefined {
   const { source, partition, offset } = headers;
   if (source === undefined && partition === undefined && offset === undefined) return undefined;
   const isWhole = typeof source === 'string' && typeof partition === 'string' && typeof offset === 'string';
   if (!isWhole || !/^\d{1,15}$/.test(offset)) {
-    throw badRequest('headers source, partition and offset: expected all three, the offset a whole number; or none');
+    throw badRequest(
+      'headers source, partition and offset: expected all three, with a whole number as offset, or none',
+    );
   }
   return { source, partition, offset: Number(offset) };
 }

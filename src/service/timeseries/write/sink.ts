@@ -11,33 +11,33 @@ import { writtenByItem } from './delete.js';
 import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
 
 export interface Ingested extends BatchCounts {
-  /** Whether an offset that was taken before came again, so that nothing was done. */
+  /** Whether the offset was stored before, so that nothing was done. */
   isRepeated: boolean;
 }
 
-/** Whom samples are taken for, and where they go. */
+/** Whose samples are stored, and where. */
 export interface Ingest {
   readonly organisation: string;
   readonly placement: Placement;
   readonly defaults: SampleDefaults;
   readonly origin?: Origin;
-  /** Called within the work of each transaction that stored samples: what waits for them shares its commit. */
+  /** Called within each transaction that stored samples: work that it starts shares the commit. */
   readonly onStored: (shard: number) => void;
 }
 
-/** A streamed body is stored in parts of so many samples, each with a commit of its own. */
+/** How many samples of a streamed body share a commit. */
 const PART_SAMPLES = 50_000;
-/** A streamed body with so many faults is not read on. */
+/** Beyond this many faults, the rest of a streamed body is not read. */
 const ISSUES_MAX = 1000;
 
 export type Sink = ReturnType<typeof createSink>;
 
-/** Takes rows into its batch, and stores what has come. */
+/** Collects rows in a batch, and stores them. */
 export function createSink(context: ServiceContext, job: Ingest) {
   const batch = createSampleBatch();
   const issues = new SampleIssues();
   const total: Ingested = { samples: 0, missing: 0, duplicate: 0, isRepeated: false };
-  /** @throws ServiceError 400 where there were faults. */
+  /** @throws ServiceError 400 if there were faults. */
   const flush = async (): Promise<void> => {
     issues.refuse(total.samples);
     const { changes, counts } = await takeChanges(batch);
@@ -50,15 +50,15 @@ export function createSink(context: ServiceContext, job: Ingest) {
     total.missing += counts.missing;
     total.duplicate += counts.duplicate;
   };
-  /** @throws ServiceError 413 for more than is held at once. */
+  /** @throws ServiceError 413 for more than may be in memory at once. */
   const checkSize = (): void => {
     const { bodySeriesMax, queuedSamplesMax } = context.settings;
     if (batch.series.length > bodySeriesMax) throw tooLarge(`${bodySeriesMax} series`);
     if (job.origin !== undefined && batch.rowCount > queuedSamplesMax) {
-      throw tooLarge(`${queuedSamplesMax} samples where a queue delivered it`);
+      throw tooLarge(`${queuedSamplesMax} samples from a queue`);
     }
   };
-  /** Stores what is enough for a commit of its own; what a queue delivered has one for all. */
+  /** Stores what is enough for a commit of its own; a body from a queue has a single commit. */
   const flushWhenFull = async (): Promise<void> => {
     checkSize();
     const isFull = batch.rowCount >= PART_SAMPLES && job.origin === undefined;
@@ -72,10 +72,10 @@ function tooLarge(most: string): ServiceError {
 }
 
 /**
- * Stores changes, with a commit for each of the shards that they lie in; what a queue delivered with one for all, as it
- * is taken whole or not at all.
+ * Stores changes, with a commit for each of their shards; those from a queue in one commit over all, as they are
+ * stored as a whole or not at all.
  *
- * @param storedBefore how many samples of the body are stored already: told of where only some of these are.
+ * @param storedBefore how many samples of the body are stored already, for the error if only some of these are.
  */
 async function store(
   context: ServiceContext,
@@ -103,7 +103,7 @@ async function store(
   }
 }
 
-const SERIES_TOLD_MAX = 100;
+const SERIES_LISTED_MAX = 100;
 
 /** An error that says which of the changes are stored nevertheless. */
 function storedInPart(
@@ -118,7 +118,7 @@ function storedInPart(
   const there = new Set(stored);
   const missing = changes.filter((change) => !there.has(change));
   const seriesNotStored = missing
-    .slice(0, SERIES_TOLD_MAX)
+    .slice(0, SERIES_LISTED_MAX)
     .map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
   const { statusCode, message, headers, details } =
     cause instanceof ServiceError ? cause : unavailable('the store failed', { cause });

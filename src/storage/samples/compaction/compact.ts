@@ -12,20 +12,20 @@ import { appendTails, type Budget, costOf, isTail, rewriteSegments, type Tail } 
 const SERIES_COST = 512;
 const SERIES_READ = 64;
 
-/** The rows of a round, and the series in them in the order of their keys. */
+/** A round's rows, and their series in the order of their keys. */
 interface Round {
   readonly afterCommit: number;
   readonly untilCommit: number;
   readonly keys: Float64Array;
-  /** What the rows come to for the series that the last call ended in. */
+  /** The patch of the series where the last call stopped. */
   current: { readonly key: number; readonly patch: Patch } | undefined;
 }
 
-/** Moves the log into segments, round by round, each some series at a time. */
+/** Moves the log into segments in rounds, some series per call. */
 export class Compaction {
   readonly #logs: PendingLogs;
   readonly #sizes: Sizes;
-  /** Of each shard; the rows of a round are on the disk, and do not change. */
+  /** The current round of each shard; its rows are on the disk and do not change. */
   readonly #rounds = new Map<number, Round>();
 
   constructor(logs: PendingLogs, sizes: Sizes) {
@@ -51,7 +51,7 @@ export class Compaction {
     const ended = await writeProgress(tx, await endRound(tx, moved, isEager));
     return begin(ended).then(
       (next) => next !== undefined,
-      // The next call tells of it: this one has moved what could be moved.
+      // Leave damage to the next call: this one has moved what it could.
       (error) => error instanceof DamagedSamplesError,
     );
   }
@@ -62,7 +62,7 @@ export class Compaction {
     if (known?.afterCommit === afterCommit && known.untilCommit === untilCommit) return known;
     const keys = new Set<number>();
     for (const { heads, damage } of log.rowsWithin(afterCommit, untilCommit)) {
-      // It would be forgotten with the round.
+      // Its row would be deleted with the round.
       if (heads === ALL_SERIES && damage !== undefined) throw damage.error;
       for (const key of heads.keys) keys.add(key);
     }
@@ -72,7 +72,7 @@ export class Compaction {
   }
 }
 
-/** The round that runs, or a new one if there is enough for it. */
+/** The current round, or a new one if enough has gathered. */
 async function beginRound(
   log: PendingLog,
   progress: Progress,
@@ -87,16 +87,16 @@ async function beginRound(
   return { ...progress, roundCommit: endOfRound(rows, sizes), roundKey: 0, roundMs: null };
 }
 
-/** Damage stays in the log, where it is told, until what it may have touched was deleted. */
+/** Damaged rows stay in the log, where reads report them, until what they may have touched was deleted. */
 async function rowsBeforeDamage(log: PendingLog, rows: readonly LogRow[], afterCommit: number) {
   for (const { commit, organisation, heads, damage } of rows) {
     if (damage === undefined) continue;
-    let isMadeGood = heads !== ALL_SERIES;
+    let isDeleted = heads !== ALL_SERIES;
     for (const key of heads.keys) {
       const { damaged = [] } = await log.patchWithin({ organisation, key }, afterCommit, Infinity);
-      isMadeGood &&= damaged.length === 0;
+      isDeleted &&= damaged.length === 0;
     }
-    if (isMadeGood) continue;
+    if (isDeleted) continue;
     const before = rows.filter((row) => row.commit < commit);
     if (before.length === 0) throw damage.error;
     return before;
@@ -109,14 +109,14 @@ function isEnough(rows: readonly LogRow[], seriesCount: number, sizes: Sizes): b
   let [sampleCount, changeCount] = [0, 0];
   for (const row of rows) {
     changeCount += row.heads.keys.length;
-    // Until a deletion is done, all who read there read what it deletes.
+    // Until a deletion is compacted, every read there reads what it deletes.
     sampleCount += row.sampleCount + row.heads.extras.size * sizes.samplesMin;
     if (sampleCount >= sizes.samplesEnough || changeCount >= sizes.changesEnough) return true;
   }
   return sampleCount >= Math.max(sizes.samplesMin, sizes.seriesSamplesMin * seriesCount);
 }
 
-/** Whole commits, as many as fit, at least one. */
+/** The last commit of a round: as many whole commits as fit, at least one. */
 function endOfRound(rows: readonly LogRow[], sizes: Sizes): number {
   let [sampleCount, changeCount] = [0, 0];
   let commit = rows[0]!.commit;
@@ -154,13 +154,13 @@ async function moveSeries(
   }
   return progress;
 
-  /** @returns whether the budget has ended before them. */
+  /** @returns whether the budget was used up before the end. */
   async function moveSome(some: Float64Array, rows: ReadonlyMap<number, SeriesRow>): Promise<boolean> {
     for (const key of some) {
       if (budget.left <= tailCost) return true;
       budget.left -= SERIES_COST;
       const row = rows.get(key);
-      // A series that is not there was dropped, and its segments with it.
+      // A missing series was dropped, together with its segments.
       const roundMs = row === undefined ? undefined : await moveOne(row);
       if (roundMs !== undefined) {
         progress = { ...progress, roundMs };
@@ -174,13 +174,13 @@ async function moveSeries(
   async function moveOne(row: SeriesRow): Promise<number | undefined> {
     const patch = await patchOf(row);
     const fromMs = progress.roundMs ?? -Infinity;
-    // What a series has more of than this is for the next calls.
+    // The next calls move what exceeds this.
     const untilMs = patch.timeMs[indexAt(patch.timeMs, fromMs) + sizes.callSamples];
     const isWhole = fromMs === -Infinity && untilMs === undefined;
     const tail = { row, patch: isWhole ? patch : patchBetween(patch, fromMs, untilMs ?? Infinity) };
     if (!isTail(tail)) {
       const resumeMs = await rewriteSegments(tx, row, tail.patch, budget, sizes);
-      // The end of an area may lie behind what was taken of the patch.
+      // An area may end after the part of the patch that was moved.
       return untilMs === undefined ? resumeMs : Math.min(resumeMs ?? untilMs, untilMs);
     }
     tails.push(tail);
@@ -191,7 +191,7 @@ async function moveSeries(
   async function patchOf({ organisation, seriesKey: key }: SeriesRow): Promise<Patch> {
     if (round.current?.key === key) return round.current.patch;
     const { damaged, ...patch } = await log.patchWithin({ organisation, key }, afterCommit, untilCommit);
-    // What is deleted later need not be known.
+    // Damage that a later change deletes does not matter.
     if (damaged !== undefined) {
       patchBetween(await log.patchWithin({ organisation, key }, afterCommit, Infinity), -Infinity, Infinity);
     }
@@ -205,9 +205,7 @@ async function findSeries(tx: Transaction, keys: Float64Array): Promise<Map<numb
   return new Map(rows.map((row) => [row.seriesKey, row]));
 }
 
-/**
- * The rows of the last round stay until the next one has ended, for those who follow the log and are a little late.
- */
+/** Keeps the rows of this round until the next one ends, for followers of the log that lag a little. */
 async function endRound(tx: Transaction, progress: Progress, isEager: boolean): Promise<Progress> {
   const { compactedCommit, roundCommit } = progress;
   const forgottenCommit = isEager ? roundCommit : compactedCommit;

@@ -8,49 +8,53 @@ export interface CompactorOptions {
   readonly samples: SampleStore;
   readonly scheduler: { after(delayMs: number, work: () => void): () => void };
   readonly clock: { monotonicMs(): number };
-  /** How long it rests when there is nothing to do. */
+  /** How long to pause when there is nothing to do. */
   readonly pollIntervalMs: number;
   readonly onError: (error: unknown, shard: number) => void;
-  /** The commit up to which nobody needs the log any more; where absent, what live items have absorbed. */
+  /** The commit up to which nobody needs the log any more; by default, what items have absorbed. */
   readonly boundOf?: (tx: Reader) => Promise<number>;
 }
 
 /** Compacts the samples of all shards in the background. */
 export interface Compactor {
   start(): void;
-  /** Resolves when its last transaction has ended. */
+  /** Resolves once its last transaction has ended. */
   stop(): Promise<void>;
 }
 
-/** Commits of other processes are not told of: so often, in intervals of polling, every shard is looked at. */
+/** Commits of other processes are not announced, so every this many polls it checks all shards. */
 const POLLS_OF_ALL = 60;
-/** After an error a shard rests for so many intervals: a full disk is not emptied by trying. */
+/** How many polls a shard is skipped after an error: retrying does not free a full disk. */
 const INTERVALS_AFTER_ERROR = 10;
 
 /**
- * Works on one shard after the other, in short transactions, and rests as long as it worked: so ingest and queries
+ * Compacts one shard after the other in short transactions, and pauses for as long as it worked. So ingest and queries
  * get at least half of the time, and the log is moved faster than it can be written. Processes share the shards, as
- * each would read all of the log. It needs no claim: each transaction goes on from what stands in the store, so all of
- * them look at every shard now and then, and nobody relies on one that lives and does nothing.
+ * each would otherwise read the whole log. No claim is needed: each transaction resumes from what is stored. So every
+ * process checks every shard now and then, in case a live one is stuck.
  */
 export function createCompactor(options: CompactorOptions): Compactor {
   const { storage, scheduler, clock, pollIntervalMs, onError } = options;
   const due = new Set<number>();
-  /** Shards with an error, and when they are tried again. */
+  /** Shards with an error, and when to retry them. */
   const pausedUntilMs = new Map<number, number>();
   let isStopping = false;
   let running: Promise<void> | undefined;
-  let endRest: (() => void) | undefined;
+  let endPause: (() => void) | undefined;
   let stopListening: (() => void) | undefined;
 
   async function run(): Promise<void> {
     for (let poll = 0; !isStopping; poll++) {
       if (poll % POLLS_OF_ALL === 0) for (let shard = 0; shard < SHARD_COUNT; shard++) due.add(shard);
-      await rest(await workRound(poll % POLLS_OF_ALL === 0));
+      await pause(await workRound(poll % POLLS_OF_ALL === 0));
     }
   }
 
-  /** Gives each shard that may have work one transaction. Returns how long to rest. */
+  /**
+   * Runs one transaction for each shard that may have work.
+   *
+   * @returns how long to pause.
+   */
   async function workRound(isOfAll: boolean): Promise<number> {
     const startMs = clock.monotonicMs();
     const shards = [...due].filter((shard) => !((pausedUntilMs.get(shard) ?? 0) > startMs));
@@ -72,12 +76,12 @@ export function createCompactor(options: CompactorOptions): Compactor {
     return isMore ? clock.monotonicMs() - startMs : pollIntervalMs;
   }
 
-  function rest(durationMs: number): Promise<void> {
+  function pause(durationMs: number): Promise<void> {
     if (isStopping) return Promise.resolve();
     return new Promise((resolve) => {
-      const callOff = scheduler.after(durationMs, resolve);
-      endRest = () => {
-        callOff();
+      const cancel = scheduler.after(durationMs, resolve);
+      endPause = () => {
+        cancel();
         resolve();
       };
     });
@@ -92,7 +96,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
     stop: async () => {
       isStopping = true;
       stopListening?.();
-      endRest?.();
+      endPause?.();
       await running;
     },
   };
@@ -104,6 +108,6 @@ async function compactShard({ storage, samples, boundOf = absorbedCommit }: Comp
 }
 
 async function absorbedCommit(tx: Reader): Promise<number> {
-  // Where there never was an item nobody waits for the log.
+  // If there never was an item, nobody needs the log.
   return (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
 }

@@ -2,16 +2,16 @@ import { equal, type Reader, type Transaction } from '../../storage.js';
 import { type RetentionRow, type SeriesRow, segments, series } from '../../tables/samples.js';
 import { segmentRange } from '../segments.js';
 
-/** What a transaction deletes at most, so that nobody waits for it long. */
-const SEGMENTS_A_TRANSACTION = 256;
+/** The most segments that a transaction deletes, so that others do not wait long. */
+const SEGMENTS_PER_TRANSACTION = 256;
 
-/** The rule that holds for a series: the most special of those that fit. */
+/** The most specific rule that fits a series. */
 function ruleFor(rules: readonly RetentionRow[], row: SeriesRow): RetentionRow | undefined {
   const { organisation, timeseriesId, metric, itemId } = row;
   const kind = itemId === null ? 'samples' : 'results';
-  for (const special of [{ timeseriesId, metric }, { timeseriesId, metric: '' }, { timeseriesId: '', metric }, ALL]) {
-    const wanted = { organisation, kind, ...special };
-    const found = rules.find((rule) => COLUMNS.every((column) => rule[column] === wanted[column]));
+  for (const scope of [{ timeseriesId, metric }, { timeseriesId, metric: '' }, { timeseriesId: '', metric }, ALL]) {
+    const key = { organisation, kind, ...scope };
+    const found = rules.find((rule) => COLUMNS.every((column) => rule[column] === key[column]));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -21,9 +21,9 @@ const ALL = { timeseriesId: '', metric: '' };
 const COLUMNS = ['organisation', 'kind', 'timeseriesId', 'metric'] as const;
 
 /**
- * Series of a shard that have a segment which is older than their rule keeps it.
+ * Finds the series of a shard with a segment that is older than their rule allows.
  *
- * @returns for each the instant before which segments go.
+ * @returns each with the time before which segments are to be deleted.
  */
 export async function findExpired(
   tx: Reader,
@@ -49,8 +49,8 @@ export async function findExpired(
 }
 
 /**
- * Deletes the segments of a series that end before an instant, some of them; a segment that reaches beyond it stays
- * whole. The log is left as it is, for items are not to take it for a change: what was computed of it stays.
+ * Deletes some of the segments of a series that end before an instant; a segment that ends later stays whole. Nothing
+ * is logged, so that items do not treat it as a change: their results stay.
  *
  * @returns whether more are left.
  */
@@ -63,7 +63,7 @@ export async function deleteExpired(tx: Transaction, of: SeriesRow, beforeMs: nu
     ['endMs', '<', beforeMs],
   ] as const;
   const orderBy = [{ column: 'endMs' }] as const;
-  const old = await tx.find(segments, { where: range, orderBy, limit: SEGMENTS_A_TRANSACTION });
+  const old = await tx.find(segments, { where: range, orderBy, limit: SEGMENTS_PER_TRANSACTION });
   const last = old.at(-1);
   if (last === undefined) return false;
   await tx.delete(segments, [
@@ -77,5 +77,5 @@ export async function deleteExpired(tx: Transaction, of: SeriesRow, beforeMs: nu
     lastMs,
     forgottenMs: Math.max(row.forgottenMs ?? last.endMs, last.endMs),
   });
-  return old.length === SEGMENTS_A_TRANSACTION;
+  return old.length === SEGMENTS_PER_TRANSACTION;
 }

@@ -14,23 +14,23 @@ import {
   unpackSegments,
 } from '../segments.js';
 
-/** What a rewriting may still cost, in samples written or read. */
+/** The remaining budget of a call, in samples written or read. */
 export interface Budget {
   left: number;
 }
 
-/** What a row costs beside its samples. */
+/** The cost of a row in addition to its samples. */
 const ROW_COST = 256;
 /**
- * What comes at the end is joined with the last segment only where that has at most so many times its samples: so a
- * sample is rewritten a few times until its segment is full, and not once for each of thousands.
+ * Appended samples are merged into the last segment only if it has at most this many times as many. So a sample is
+ * rewritten a few times until its segment is full, not thousands of times.
  */
 const TAIL_RATIO = 3;
 
 /**
- * Brings a patch into the segments of a series, and rewrites only those that it touches.
+ * Applies a patch to the segments of a series; rewrites only those that it touches.
  *
- * @returns up to where it came, not including, when the budget ended before the patch; else undefined.
+ * @returns where to resume if the budget ended first; else undefined.
  */
 export async function rewriteSegments(
   tx: Transaction,
@@ -54,7 +54,7 @@ export async function rewriteSegments(
   return resumeMs;
 }
 
-/** Samples that come after all that the segments of a series have. */
+/** Samples after all segments of a series. */
 export interface Tail {
   readonly row: SeriesRow;
   readonly patch: Patch;
@@ -64,14 +64,14 @@ export function isTail({ row: { lastMs }, patch: { timeMs, deleted } }: Tail): b
   return deleted.length === 0 && timeMs.length > 0 && (lastMs === null || timeMs[0]! > lastMs);
 }
 
-/** What a tail costs at least, in samples written. */
+/** The least cost of a tail, in samples written. */
 export function costOf({ patch }: Tail): number {
   return ROW_COST + patch.timeMs.length;
 }
 
 /**
- * Brings in what comes at the end of many series, as most of what comes does: all of them at a time, so that where the
- * database is elsewhere nobody waits for it once for each.
+ * Appends to many series at once, as most new samples are appends. The statements go to the database together, so that
+ * a remote one costs few round trips.
  */
 export async function appendTails(tx: Transaction, tails: readonly Tail[], budget: Budget, sizes: Sizes) {
   const parts = await allOf(
@@ -92,7 +92,7 @@ export async function appendTails(tx: Transaction, tails: readonly Tail[], budge
   await allOf<unknown>([tx.insertAll(segments, added), ...updated]);
 }
 
-/** Awaits all of them, also when one fails: none may go on after its transaction has ended. */
+/** Awaits all, even if one fails: none may continue after its transaction has ended. */
 async function allOf<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
   await Promise.allSettled(works);
   return Promise.all(works);
@@ -102,13 +102,13 @@ function nameOf({ organisation, timeseriesId, metric }: SeriesRow) {
   return equal({ organisation, timeseriesId, metric });
 }
 
-/** The work on one series. */
+/** The state of rewriting one series. */
 interface Writing {
   readonly tx: Transaction;
   readonly key: number;
   readonly budget: Budget;
   readonly sizes: Sizes;
-  /** Samples in no segment as yet: too few for one, so the next area is added to them. */
+  /** Samples not yet in a segment: too few for one, so the next area is added to them. */
   held: Columns;
   countChange: number;
 }
@@ -170,7 +170,7 @@ function packHeld(writing: Writing, lengthsOf: PieceLengths): SegmentRow[] {
 
 type PieceLengths = (count: number, segmentSamples: number) => number[];
 
-/** In the middle of a series: pieces of much the same length, so that each has room for late samples. */
+/** In the middle of a series: pieces of similar length, so that each has room for late samples. */
 function evenPieces(count: number, segmentSamples: number): number[] {
   const pieceCount = count <= 2 * segmentSamples ? Math.min(count, 1) : Math.round(count / segmentSamples);
   return Array.from({ length: pieceCount }, (_, i) => bound(count, pieceCount, i + 1) - bound(count, pieceCount, i));
@@ -180,14 +180,14 @@ function bound(count: number, pieceCount: number, i: number): number {
   return Math.round((count * i) / pieceCount);
 }
 
-/** At the end of a series: full ones, and the rest, which more is likely to be added to. */
+/** At the end of a series: full pieces, and a rest that the next samples will likely fill. */
 function fullPieces(count: number, segmentSamples: number): number[] {
   const rest = count % segmentSamples;
   const full = new Array<number>((count - rest) / segmentSamples).fill(segmentSamples);
   return rest === 0 ? full : [...full, rest];
 }
 
-// Samples that come a second time change nothing, and are not written.
+// Samples that are sent again change nothing and are not written.
 function isSame(a: Columns, b: Columns): boolean {
   if (a.timeMs.length !== b.timeMs.length) return false;
   for (let i = 0; i < a.timeMs.length; i++) {
@@ -196,26 +196,26 @@ function isSame(a: Columns, b: Columns): boolean {
   return true;
 }
 
-/** How large segments are, and how much compaction does at a time. Tests take small ones, to see many of them. */
+/** The sizes of segments and of compaction's steps. Tests use small ones, to get many of them. */
 export interface Sizes {
-  /** Segments are made of so many samples, and cut when they have come to twice that. */
+  /** Samples in a new segment; segments are split at twice as many. */
   readonly segmentSamples: number;
-  /** Where a change leaves fewer in a segment, the one after it is taken in. */
+  /** If a change leaves fewer in a segment, it is merged with the next one. */
   readonly smallSamples: number;
-  /** What a call of `compact` may cost, in samples written or read: some milliseconds. */
+  /** The budget of a call of `compact`, in samples written or read: some milliseconds. */
   readonly callCost: number;
-  /** So many samples of one series are moved in a call at most: of a large body it may have more than all else. */
+  /** The most samples of one series that a call moves: after a large body, one series may have more than all others. */
   readonly callSamples: number;
   /**
-   * A round begins when the log has come to `samplesMin` and to `seriesSamplesMin` for each of its series, or to one
-   * of the others; so small amounts stay in it, and reading merges them.
+   * A round begins when the log has `samplesMin` samples and `seriesSamplesMin` for each of its series, or reaches one
+   * of the other limits. Less stays in the log, and reads merge it.
    */
   readonly samplesMin: number;
   readonly seriesSamplesMin: number;
   readonly samplesEnough: number;
   readonly changesEnough: number;
   readonly rowsEnough: number;
-  /** A round takes no more than this, so that what it reads of the log fits into the memory kept for it. */
+  /** The limits of a round, so that the rows it reads fit into their cache. */
   readonly roundSamplesMax: number;
   readonly roundChangesMax: number;
 }
