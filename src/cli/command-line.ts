@@ -15,7 +15,7 @@ Exit codes:
 
 Run \`windrow <command> --help\` for details and examples.`;
 
-/** Runs the command of these words (those after `windrow`), tells what went wrong, and gives the exit code. */
+/** Runs the command given by the words after `windrow`, reports what went wrong, and returns the exit code. */
 export async function main(words: readonly string[], io: Io, commands: Commands): Promise<number> {
   try {
     const chosen = await readWords(words, io, commands);
@@ -32,7 +32,7 @@ interface Chosen {
   readonly given: Given;
 }
 
-// The command and what was given to it, or the exit code where the words are answered by help or a message.
+// The command and what was given to it; the exit code if help or an error message was the answer.
 async function readWords(words: readonly string[], io: Io, commands: Commands): Promise<Chosen | number> {
   let chosen: Chosen | undefined;
   const written: Promise<void>[] = [];
@@ -61,7 +61,7 @@ async function readWords(words: readonly string[], io: Io, commands: Commands): 
   return chosen ?? EXIT_WRONG;
 }
 
-/** @param written takes what is being written to the outlets. */
+/** @param written collects the pending writes to standard output and standard error. */
 function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
   const program = new CommanderCommand('windrow');
   // Subcommands inherit these, so they come first.
@@ -91,12 +91,12 @@ function addGroup(program: CommanderCommand, { name, summary }: CommandGroup): C
   return group.helpOption('-h, --help', 'print this help').helpCommand('help [command]', 'print the help of a command');
 }
 
-/** Tells commander of a command; `choose` is called when it is the one. */
+/** Adds a command to commander, which calls `choose` if it is the one given. */
 function addCommand(program: CommanderCommand, command: Command, choose: (given: Given) => void): void {
-  // Of `client add` the parent is `client`.
+  // `client add` is the command `add` of `client`.
   const name = command.name.split(' ').at(-1) ?? '';
   const added = program.command(name).description(command.summary).helpOption('-h, --help', 'print this help');
-  // Optional to commander, so that each command can say what is missing and where it may have gone.
+  // Optional to commander, so that commands themselves can say what is missing and why.
   added.usage(usageOf(command));
   for (const argument of [command.argument, command.second]) {
     if (argument !== undefined) added.argument(`[${argument.name}]`, argument.summary);
@@ -106,7 +106,7 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
   }
   added.addHelpText('after', helpAfter(command));
   added.action((...received: unknown[]) => {
-    // Behind the arguments commander hands on the options and itself.
+    // After the arguments, commander passes the options and the command.
     const [argument, second] = received.map((one) => (typeof one === 'string' ? one : undefined));
     choose({ argument, second, options: optionsOf(command, added) });
   });

@@ -1,29 +1,29 @@
 import { WindrowError } from '../core/errors.js';
 import type { Io } from './terminal/io.js';
 
-/** A command of windrow as data: what `--help` says of it, what it takes, and what it does. */
+/** A command of windrow as data: its help, its options, and its code. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** What stands after the name, like `REQUEST.json`. */
+  /** The argument after the name, like `REQUEST.json`. */
   readonly argument?: {
     readonly name: string;
     readonly summary: string;
     readonly isOptional?: true;
-    /** What it may be, where it is no file. */
+    /** The possible values, if it is not a file. */
     readonly values?: readonly string[];
   };
-  /** What stands behind the argument, where there are two. */
+  /** The second argument, if there are two. */
   readonly second?: { readonly name: string; readonly summary: string };
   readonly options: readonly CommandOption[];
   readonly examples: readonly { readonly line: string; readonly does: string }[];
-  /** What else there is to know, in paragraphs. */
+  /** Further paragraphs of the help. */
   readonly notes?: readonly string[];
-  /** Gives the exit code. Whatever is wrong is thrown. */
+  /** Runs the command and returns the exit code. Throws if anything is wrong. */
   readonly act: (given: Given, io: Io) => Promise<number>;
 }
 
-/** Commands under one name, as `windrow client add` and `windrow client list` are; theirs begin with it. */
+/** Commands under a common name, such as `windrow client add` and `windrow client list`. Their names begin with it. */
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
@@ -33,16 +33,16 @@ export interface CommandGroup {
 export interface CommandOption {
   /** Like `--input`. */
   readonly flag: string;
-  /** What its value is, like `FILE`; a switch has none. */
+  /** The name of its value, like `FILE`; a switch has none. */
   readonly value?: string;
   readonly summary: string;
-  /** What its value may be, where that is one of few. */
+  /** The possible values, if there are only a few. */
   readonly values?: readonly string[];
   /** Takes one or more values, and may be given more than once. */
   readonly isList?: true;
 }
 
-/** What the caller gave: each option under its flag, a switch with an empty list. */
+/** What the caller gave: the values of each option by its flag; a switch has an empty list. */
 export interface Given {
   readonly argument: string | undefined;
   readonly second?: string | undefined;
@@ -54,7 +54,7 @@ export function textOf(given: Given, flag: string): string | undefined {
   return given.options.get(flag)?.at(-1);
 }
 
-/** The last value of an option that the command cannot do without. */
+/** The last value of a required option. @throws WindrowError if it is missing. */
 export function requiredOf(given: Given, command: Command, flag: string): string {
   const text = textOf(given, flag);
   if (text !== undefined && text !== '') return text;
@@ -64,7 +64,7 @@ export function requiredOf(given: Given, command: Command, flag: string): string
   throw new WindrowError('arguments', `${command.name}: expected ${flag} ${value}, received ${received}; ${help}`);
 }
 
-/** One of some names, in any case. */
+/** An option whose value is one of some names, in any case. */
 export function nameOf<Name extends string>(given: Given, flag: string, names: readonly Name[]): Name | undefined {
   const text = textOf(given, flag);
   if (text === undefined) return undefined;
@@ -73,7 +73,7 @@ export function nameOf<Name extends string>(given: Given, flag: string, names: r
   throw new WindrowError('arguments', `${flag}: expected ${names.join(' or ')}, received ${JSON.stringify(text)}`);
 }
 
-/** A whole number of at least `least`. */
+/** An option whose value is a whole number of at least `least`. */
 export function countOf(given: Given, flag: string, least: number): number | undefined {
   const text = textOf(given, flag);
   if (text === undefined) return undefined;
@@ -83,7 +83,7 @@ export function countOf(given: Given, flag: string, least: number): number | und
   throw new WindrowError('arguments', `${flag}: expected ${expected}, received ${JSON.stringify(text)}`);
 }
 
-/** The fields that have a value: an option of the library may be left out, but not undefined. */
+/** The fields that have a value: options of the library may be left out, but must not be undefined. */
 export function defined<Of extends object>(fields: Of): { [Name in keyof Of]?: Exclude<Of[Name], undefined> } {
   // `as`: what is left has no undefined.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as ReturnType<
@@ -91,7 +91,7 @@ export function defined<Of extends object>(fields: Of): { [Name in keyof Of]?: E
   >;
 }
 
-/** The argument of a command that cannot do without it. */
+/** The required argument of a command. @throws WindrowError if it is missing. */
 export function argumentOf(given: Given, command: Command): string {
   if (given.argument !== undefined) return given.argument;
   const name = command.argument?.name ?? 'argument';

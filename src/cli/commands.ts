@@ -25,7 +25,7 @@ export const commands: Commands = {
   completion: async () => (await import('./completion.js')).completionOf(commands),
 };
 
-/** Runs any command with the files and streams of this process. @param code of the reading threads */
+/** Runs any command with the files and streams of this process. @param code the code of the reading threads. */
 export function runProcess(words: readonly string[], code: URL): Promise<number> {
   return main(words, processIo(code), commands);
 }

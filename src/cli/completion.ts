@@ -10,7 +10,7 @@ const SHELLS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 export function completionOf(commands: Commands): Command {
   const completion: Command = {
     name: 'completion',
-    summary: 'Print a script that makes a shell complete commands, options and names.',
+    summary: 'Print a shell script that completes commands, options and names.',
     argument: { name: 'SHELL', summary: Object.keys(SHELLS).join(', '), values: Object.keys(SHELLS) },
     options: [],
     examples: [
@@ -35,7 +35,7 @@ export function completionOf(commands: Commands): Command {
 
 type Entry = Command | CommandGroup;
 
-/** Every command under its whole name, and each group with the names of its commands. */
+/** All commands, including those of groups. */
 function commandsOf(entries: readonly Entry[]): Command[] {
   return entries.flatMap((entry) => ('commands' in entry ? entry.commands : [entry]));
 }

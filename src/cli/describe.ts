@@ -44,7 +44,7 @@ export const explainCommand: Command = {
   options: [
     zoneOption,
     { flag: '--json', summary: 'print the plan itself, as JSON' },
-    { flag: '--graph', value: 'FILE', summary: 'draw the pipeline: PNG where the name ends in .png, else SVG' },
+    { flag: '--graph', value: 'FILE', summary: 'draw the pipeline: as PNG if the name ends in .png, else as SVG' },
   ],
   examples: [
     { line: 'windrow explain request.json', does: 'read a request before it runs' },
@@ -141,7 +141,7 @@ function describeExample({ title, parameters, inputs, output }: Example): string
   ];
 }
 
-/** Lines of at most 100 characters; the first begins with `lead`, the others are as far in. */
+/** Lines of at most 100 characters. The first begins with `lead`; the others are indented. */
 function wrap(text: string, lead: string, indent: number = lead.length): string[] {
   const lines: string[] = [];
   let line = lead;

@@ -3,10 +3,10 @@ import { type ErrorCode, InputError, OutputLimitError, WindrowError } from '../c
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_WRONG = 2;
-/** 128 and the number of the signal, as shells have it. */
+/** 128 plus the number of the signal, as in shells. */
 export const EXIT_INTERRUPTED = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Codes whose cause lies in the request or the arguments, beside all that begin with `request.`. */
+/** Codes of mistakes in the request or the arguments, besides all that begin with `request.`. */
 const WRONG_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'arguments',
   'option.value',
@@ -19,7 +19,7 @@ const WRONG_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'identity.missing',
 ]);
 
-/** The reader of our output has gone (`| head`): nobody is left to tell, and nothing is wrong. */
+/** Whether the reader of our output has gone, as with `| head`: that is no failure. */
 export function isClosedPipe(error: unknown): boolean {
   return codeOf(error) === 'EPIPE';
 }
@@ -30,9 +30,9 @@ export function exitCodeOf(error: unknown): number {
   return error.code.startsWith('request.') || WRONG_CODES.has(error.code) ? EXIT_WRONG : EXIT_FAILED;
 }
 
-/** What to tell the user: for mistakes of theirs the message, for ours an apology and the stack. */
+/** The message for the user: what is wrong and, for our own mistakes, an apology and the stack. */
 export function describeFailure(error: unknown): string {
-  // The library's names for options are not the command's.
+  // The command's names for options differ from the library's.
   if (error instanceof OutputLimitError) return error.message.replace(/maxOutputSamples$/, '--max-output-samples');
   if (error instanceof InputError) return error.message.replace(/^(?=(?:from|until|timezone): )/, '--');
   if (error instanceof WindrowError) return error.message;
@@ -45,7 +45,7 @@ export function describeFailure(error: unknown): string {
   return `sorry, this is a bug in windrow; please report it with these lines\n${stack}`;
 }
 
-/** For an import that a command can do without: undefined where the package is not installed. */
+/** For an optional import: undefined if the package is not installed; any other error is thrown. */
 export function unlessMissing(error: unknown): undefined {
   if (missingPackageOf(error) === undefined) throw error;
 }
@@ -57,8 +57,8 @@ function missingPackageOf(error: unknown): string | undefined {
 }
 
 /**
- * An error of the operating system about a file, as an error of windrow that says how to mend it. Others are
- * given back as they are.
+ * Turns an error of the operating system about a file into one of windrow that says how to mend it. Other errors are
+ * returned unchanged.
  */
 export function fileFailure(error: unknown, file: string, doing: 'read' | 'write'): unknown {
   const code = codeOf(error);

@@ -19,8 +19,8 @@ export const init: Command = {
     { flag: '--timezone', value: 'ZONE', summary: 'time zone of times without an offset (default: UTC)' },
   ],
   notes: [
-    `The request averages each series over windows that fit the distance of its samples: edit it from there.
-What the file holds is said on standard error.`,
+    `The request averages each series over windows that suit the distance between its samples; edit it from there.
+A summary of the file goes to standard error.`,
   ],
   examples: [
     { line: 'windrow init office.csv --output request.json', does: 'write a request that `run` takes as it is' },
@@ -41,7 +41,7 @@ What the file holds is said on standard error.`,
   },
 };
 
-/** A request of more items is nothing to start from. */
+/** A request with more items would be no good start. */
 const ITEMS_MAX = 20;
 
 function refuseExisting(path: string, io: Io): void {
@@ -49,14 +49,14 @@ function refuseExisting(path: string, io: Io): void {
   throw new WindrowError('arguments', `--output: ${path} exists already; remove it, or name another file`);
 }
 
-/** What is known of a series after its samples have passed by. */
+/** What is known of a series after reading its samples. */
 interface Found {
   readonly series: SeriesReference;
   count: number;
   missing: number;
   firstMs: number;
   lastMs: number;
-  /** The first distances between samples: the usual one is their median. */
+  /** The first distances between samples; their median is the usual one. */
   readonly steps: number[];
 }
 
@@ -104,7 +104,7 @@ function usualStepMs({ steps }: Found): number {
 
 const QUARTER_MS = 900_000;
 
-/** Windows of some four samples or more. */
+/** An interval whose windows have at least about four samples. */
 function intervalFor(found: Found): IntervalName {
   const stepMs = usualStepMs(found);
   if (stepMs > 0 && stepMs <= QUARTER_MS) return 'Hourly';

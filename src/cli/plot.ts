@@ -18,7 +18,7 @@ export const plot: Command = {
     {
       flag: '--output',
       value: 'FILE',
-      summary: 'write a picture instead: PNG where the name ends in .png, else SVG (`-` for standard output)',
+      summary: 'write a picture instead: PNG if the name ends in .png, else SVG (`-` for standard output)',
     },
     {
       flag: '--series',
@@ -36,8 +36,8 @@ export const plot: Command = {
     { flag: '--ascii', summary: 'use ASCII characters only in the terminal' },
   ],
   notes: [
-    `Series of like values share a panel; in a terminal without colours each has its own. Columns of texts are left out,
-which is said on standard error. PNG takes the optional package @resvg/resvg-js, and a font.`,
+    `Series of similar values share a panel; in a terminal without colours each has its own. Columns of texts are left
+out, with a note on standard error. PNG needs the optional package @resvg/resvg-js, and a font.`,
   ],
   examples: [
     { line: 'windrow plot office.csv', does: 'look at a file' },
@@ -53,7 +53,7 @@ which is said on standard error. PNG takes the optional package @resvg/resvg-js,
 
 const ROWS_MAX = 200;
 
-// Reads a CSV file and draws its series where the options say.
+// Reads a CSV file and draws its series, into a file or the terminal.
 async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): Promise<number> {
   const output = textOf(given, '--output');
   const timezone = textOf(given, '--timezone') ?? 'UTC';
@@ -107,7 +107,7 @@ function checkNames(names: readonly string[], series: readonly SeriesReference[]
 
 const NAMES = ['blueBright', 'yellow', 'green', 'magenta', 'red', 'cyan', 'gray'] as const;
 
-/** Colours for the lines of a chart; none where the outlet is no terminal, or NO_COLOR is set. */
+/** Colours for the lines of a chart; none if the output is not a terminal, or NO_COLOR is set. */
 async function linePaint(outlet: Outlet): Promise<((text: string, lineIndex: number) => string) | undefined> {
   if (!outlet.isTerminal) return undefined;
   const loaded = await import('picocolors').catch(unlessMissing);

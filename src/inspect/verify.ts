@@ -250,19 +250,24 @@ function mixed(samples: Samples, sorted: Int32Array, random: Random): Int32Array
   return sorted.slice().sort((a, b) => keys[a]! - keys[b]! || a - b);
 }
 
+/** How many samples the restores and previews of one variant go through, if the stream holds all that came. */
+const HELD_SAMPLES_MAX = 2 ** 22;
+
 /** Puts calls between samples: after each one, or after thousands. */
 function cut(order: Int32Array, seriesCount: number, actions: readonly number[], random: Random): Feeding {
   const longest = Math.max(1, Math.ceil(2 ** (random.part() * Math.log2(order.length + 1))));
   const least = Math.ceil(order.length / 10_000);
   const cuts = order.length / Math.max(least, (1 + longest) / 2);
-  // Calls other than a push touch every series. With many series they are rarer, so the work stays linear in samples.
-  const share = order.length / seriesCount / cuts;
+  // An advance touches every series, a restore and a preview also what the stream holds: at worst, every sample. So the
+  // work stays linear in samples.
+  const advanceShare = order.length / seriesCount / cuts;
+  const share = Math.min(advanceShare, HELD_SAMPLES_MAX / order.length / cuts);
   const feeding: number[] = [];
   for (let from = 0; from < order.length; ) {
     const until = Math.min(order.length, from + Math.max(least, 1 + random.below(longest)));
     for (let at = from; at < until; at++) feeding.push(order[at]!);
     const action = actions[random.below(actions.length)]!;
-    feeding.push(action === PUSH || share >= 1 || random.part() < share ? action : PUSH);
+    feeding.push(action === PUSH || random.part() < (action === ADVANCE ? advanceShare : share) ? action : PUSH);
     from = until;
   }
   return Int32Array.from(feeding);

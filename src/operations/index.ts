@@ -108,6 +108,15 @@ export const textsByName: Readonly<Record<string, OperationTexts>> = /* @__PURE_
   extensionTexts,
 );
 
+/** The texts of an operation. */
+export function textsOf(operation: string): OperationTexts {
+  return textsByName[operation] ?? missing(operation, 'texts');
+}
+
+function missing(operation: string, what: string): never {
+  throw new Error(`assertion failed: ${operation} has no ${what}; add them to the lists in operations/index.ts`);
+}
+
 /** What `explain` says of every operation, apart from it for the same reason. */
 const descriptionsByName: Readonly<Record<string, Describe>> = /* @__PURE__ */ Object.assign(
   {
@@ -171,7 +180,7 @@ export function findOperation(name: string): Operation | undefined {
 
 /** The JSON Schemas of an operation's parameters, with their descriptions. */
 export function parameterSchemas({ name, parameters }: Operation): Readonly<Record<string, JsonSchema>> {
-  const { parameters: texts, schemas = {} } = textsByName[name]!;
+  const { parameters: texts, schemas = {} } = textsOf(name);
   const described = Object.entries(parameters).map(([parameter, { schema }]) => {
     return [parameter, { description: texts[parameter], ...(schemas[parameter] ?? schema) }];
   });
@@ -180,5 +189,5 @@ export function parameterSchemas({ name, parameters }: Operation): Readonly<Reco
 
 /** What `explain` says of a step. */
 export function describeStep(operation: string, parameters: Parameters): Description {
-  return descriptionsByName[operation]!(parameters);
+  return (descriptionsByName[operation] ?? missing(operation, 'description'))(parameters);
 }

@@ -1,4 +1,4 @@
-import { isExtension, operationsByName, parameterSchemas, textsByName } from './index.js';
+import { isExtension, operationsByName, parameterSchemas, textsOf } from './index.js';
 import type { Example, ExampleSample, Inputs, Operation, WrittenExample } from './operation.js';
 import type { JsonSchema } from './parameters.js';
 
@@ -33,7 +33,7 @@ function infoByName(): ReadonlyMap<string, OperationInfo> {
 
 function infoOf(operation: Operation): OperationInfo {
   const { name, aliases = [], shape, inputs = 'one' } = operation;
-  const { summary, examples } = textsByName[name]!;
+  const { summary, examples } = textsOf(name);
   const schemas = parameterSchemas(operation);
   const entries = Object.entries(operation.parameters);
   const properties = Object.fromEntries(

@@ -1,5 +1,5 @@
 import { intervalNames } from '../core/interval.js';
-import { operationsByName, parameterSchemas, textsByName } from '../operations/index.js';
+import { operationsByName, parameterSchemas, textsOf } from '../operations/index.js';
 import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
 import { needsParameters, parameterRules, stepRules } from './schema-rules.js';
@@ -98,7 +98,7 @@ function parametersOf(operation: Operation): JsonSchema {
   const { name, aliases = [], parameters, inputs = 'one' } = operation;
   const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
   const described = {
-    description: textsByName[name]!.summary,
+    description: textsOf(name).summary,
     properties: mapped(parameterSchemas(operation)),
     additionalProperties: false,
     ...allOf(parameterRules(operation)),

@@ -249,11 +249,11 @@ it('list and remove create no store; add does, and says so', async () => {
     stdout: '',
     stderr:
       'windrow: ~/nowhere: there is no store of windrow; check --data-dir; ' +
-      '`windrow serve` and the `add` commands make a store\n',
+      '`windrow serve` and the `add` commands create a store\n',
   });
   expect(world.files()).toEqual(['data']);
   const added = await world.run('client', 'add', 'x', '--org', 'o', '--scope', 'core_read', '--data-dir', '~/new');
-  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('windrow: made a new store in ') });
+  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('windrow: created a new store in ') });
 });
 
 it.skipIf(process.platform === 'win32')(

@@ -138,11 +138,59 @@ describe('files written by other tools', () => {
     expect(values).toEqual(Array.from({ length: 10_000 }, (_, i) => -(i % 97) - 1));
   });
 
+  it.each([
+    ['d9', '-20.4', '0.007', '20.993'],
+    ['d18', '-20.4', '-123456789012.34567', '20.993'],
+    ['d38', '-20.4', '1234567890123456800', '20.993'],
+  ])('decimals are the numbers that are written there, dates are local days: %s', async (column, ...values) => {
+    const bytes = readFileSync(new URL('../formats/files/duckdb-decimals.parquet', import.meta.url));
+    const world = negating({ 'office.parquet': bytes });
+    const input = ['--value', column, '--as', 'office'];
+    const { stdout, stderr } = await run(world, 'office.parquet', ...input, '--timezone', 'Europe/Berlin');
+    const times = ['2024-03-29T23:00:00.000Z', '2024-03-30T23:00:00.000Z', '2024-04-01T22:00:00.000Z'];
+    expect(stdout).toBe(HEADER + times.map((time, i) => `${time},office,Result,${values[i]}\n`).join(''));
+    expect(stderr).not.toContain('epoch');
+    const seconds = await run(world, 'office.parquet', ...input, '--time-format', 's');
+    expect(seconds.stdout).toContain('2024-03-30T00:00:00.000Z');
+  });
+
+  it('decimals and dates of Arrow are read likewise', async () => {
+    const { DateDay, Decimal, makeData, RecordBatch, Field, Schema, Struct, tableToIPC, Table } = await import(
+      'apache-arrow'
+    );
+    const [timestamp, value] = [new DateDay(), new Decimal(3, 18, 128)];
+    const schema = new Schema([new Field('timestamp', timestamp), new Field('value', value)]);
+    const words = [20_400, -7, 0, -(2 ** 40)].flatMap((digits) => {
+      const all = BigInt.asUintN(128, BigInt(digits));
+      return [0n, 32n, 64n, 96n].map((shift) => Number((all >> shift) & 0xffffffffn));
+    });
+    const children = [
+      makeData({ type: timestamp, length: 4, data: Int32Array.of(19_812, 19_813, 19_814, 19_815) }),
+      makeData({
+        type: value,
+        length: 4,
+        nullCount: 1,
+        nullBitmap: Uint8Array.of(0b1011),
+        data: Uint32Array.from(words),
+      }),
+    ];
+    const batch = new RecordBatch(
+      schema,
+      makeData({ type: new Struct(schema.fields), length: 4, nullCount: 0, children }),
+    );
+    const world = negating({ 'office.arrow': tableToIPC(new Table([batch]), 'file') });
+    const { stdout, stderr } = await run(world, 'office.arrow', '--timezone', 'Europe/Berlin');
+    const times = ['2024-03-29T23:00:00.000Z', '2024-03-30T23:00:00.000Z', '2024-04-01T22:00:00.000Z'];
+    const values = ['-20.4', '0.007', '1099511627.776'];
+    expect(stdout).toBe(HEADER + times.map((time, i) => `${time},office,Result,${values[i]}\n`).join(''));
+    expect(stderr).not.toContain('epoch');
+  });
+
   it('a damaged LZ4 block is detected', async () => {
     const damaged = readFileSync(new URL('../formats/files/polars-lz4.arrow', import.meta.url)).fill(0xff, 700, 1400);
     const world = negating({ 'damaged.arrow': damaged });
     const { stderr } = await run(world, 'damaged.arrow', '--as', 'office');
-    expect(stderr).toContain('damaged.arrow: is no Arrow file that can be read');
+    expect(stderr).toContain('damaged.arrow: cannot be read as an Arrow file');
   });
 
   const folder = new URL('../formats/files/', import.meta.url);
@@ -161,8 +209,8 @@ describe('files written by other tools', () => {
 
 it('a file that does not match its format is refused with an error that says so', async () => {
   const world = negating({ 'x.parquet': CSV, 'x.arrow': CSV, 'x.csv.zst': CSV });
-  expect((await run(world, 'x.parquet')).stderr).toMatch(/x\.parquet: is no Parquet file that can be read/);
-  expect((await run(world, 'x.arrow')).stderr).toMatch(/x\.arrow: (?:is no Arrow file that can be read|has no rows)/);
+  expect((await run(world, 'x.parquet')).stderr).toMatch(/x\.parquet: cannot be read as a Parquet file/);
+  expect((await run(world, 'x.arrow')).stderr).toMatch(/x\.arrow: (?:cannot be read as an Arrow file|has no rows)/);
   expect((await run(world, 'x.csv.zst')).stderr).toMatch(/x\.csv\.zst: cannot be decompressed .* complete zstd file/);
 });
 

@@ -74,7 +74,7 @@ it('a backup of a service under load opens, passes the check, and is a prefix of
   const before = new Map(writing.acknowledged);
   const file = join(folder, 'backup.db');
   const made = await windrowBeside('backup', data, '--to', file);
-  expect(made).toEqual({ code: 0, stderr: expect.stringContaining(`${file} holds the store`) });
+  expect(made).toEqual({ code: 0, stderr: expect.stringContaining(`${file} is a checked backup of the store`) });
   const after = new Map(writing.acknowledged);
   // An existing file is not overwritten unless asked for.
   expect(await windrowBeside('backup', data, '--to', file)).toMatchObject({ code: 2 });

@@ -33,7 +33,7 @@ describe.skipIf(!hasTerminals)('user add on a terminal', () => {
       ['Password: ', 'sesamx\x7fe\r'],
       ['Once more: ', 'sesame\r'],
     ]);
-    expect(screen).toMatch(/^Password: \nOnce more: \nwindrow: made a new store in .*\/data\n$/);
+    expect(screen).toMatch(/^Password: \nOnce more: \nwindrow: created a new store in .*\/data\n$/);
     expect(code).toBe(0);
     const listed = await world.run('user', 'list', '--data-dir', '~/data', '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ username: 'zoe' }]);

@@ -108,4 +108,39 @@ describe('verify', () => {
     expect(verify(plan, inputs, { variantCount }, counted).same).toHaveLength(variantCount);
     expect(touched).toBeLessThan(4 * variantCount * 6 * seriesCount);
   });
+
+  it('of many samples it looks and restores less often, as a stream may hold them all', () => {
+    const heldAtMost = (count: number): number => {
+      let [held, given] = [0, 0];
+      const counting = (stream: ReturnType<typeof openStream>): ReturnType<typeof openStream> => {
+        const { push, preview, checkpoint } = stream;
+        return Object.assign(stream, {
+          push: (series: readonly Series[]) => {
+            for (const { timeMs } of series) given += timeMs.length;
+            return push.call(stream, series);
+          },
+          preview: () => {
+            held += given;
+            return preview.call(stream);
+          },
+          checkpoint: () => {
+            held += given;
+            return checkpoint.call(stream);
+          },
+        });
+      };
+      const counted = {
+        ...engine,
+        openStream: (...[plan, options]: Parameters<typeof openStream>) => {
+          given = 0;
+          return counting(openStream(plan, options));
+        },
+        restoreStream: (...given: Parameters<typeof restoreStream>) => counting(restoreStream(...given)),
+      };
+      verify(sums, [walk(count)], { variantCount: 12 }, counted);
+      return held;
+    };
+    expect(heldAtMost(20_000)).toBeLessThan(8 * 2 ** 22);
+    expect(heldAtMost(1000)).toBeGreaterThan(200_000);
+  });
 });

@@ -92,7 +92,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page
       .getByLabel('Files to open')
       .setInputFiles({ name: 'x.parquet', mimeType: '', buffer: Buffer.from('PAR1') });
-    await eventually(() => page.locator('.message').textContent()).toContain('is no Parquet file that can be read');
+    await eventually(() => page.locator('.message').textContent()).toContain('cannot be read as a Parquet file');
     await page.getByRole('button', { name: 'Service', exact: true }).click();
 
     await page.getByRole('button', { name: 'Refresh' }).click();

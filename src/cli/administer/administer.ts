@@ -9,7 +9,7 @@ import type { Io } from '../terminal/io.js';
 
 /** Options of commands that work with clients, users and collections. */
 export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisation' };
-const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
+const someOrgOption = { flag: '--org', value: 'ORG', summary: 'only those of this organisation (default: all)' };
 export const addressOption = {
   flag: '--address',
   value: 'ADDRESS',
@@ -17,21 +17,21 @@ export const addressOption = {
 };
 export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
 
-/** The address of `addressOption`, where it is given. */
+/** The address of `addressOption`, if given. */
 export function addressOf(given: Given): { readonly address?: string } {
   return defined({ address: textOf(given, '--address') });
 }
 
 const administrationNotes: readonly string[] = [
-  'Works while the service runs (with --data-dir: on the machine that it runs on, as its user), which sees it at ' +
-    'once, and while it does not.',
+  'Works whether the service runs or not; a running service sees the change at once. With --data-dir, use it on the ' +
+    "service's machine, as the service's user.",
 ];
 
-/** A command that does something with the clients, users and collections of a store. */
+/** A command that works on the clients, users and collections of a store. */
 interface Administering<Asked, Result> extends Omit<Command, 'act'> {
-  /** Whether it makes the store where there is none. */
+  /** Whether it creates the store if there is none. */
   readonly isMaking?: true;
-  /** What is asked for: before the store is opened, so that nobody waits for mistakes, or for somebody who types. */
+  /** Reads what the caller wants before the store is opened, so that the store never waits for somebody who types. */
   readonly ask: (given: Given, command: Command, io: Io) => Asked | Promise<Asked>;
   readonly work: (administration: Administration, asked: Asked) => Promise<Result>;
   readonly tell?: (result: Result, given: Given, io: Io) => Promise<void>;
@@ -54,7 +54,7 @@ export function administering<Asked, Result>(parts: Administering<Asked, Result>
   return command;
 }
 
-/** Opens a store for some work on it. @param isMaking makes it where there is none. */
+/** Opens a store for some work on it. @param isMaking whether to create it if there is none. */
 export async function administer<Result>(
   place: Place,
   io: Io,
@@ -63,18 +63,18 @@ export async function administer<Result>(
 ): Promise<Result> {
   const isMissing = place.directory !== undefined && !hasStore(place.directory, io);
   if (isMissing && !isMaking) {
-    const mend = 'check --data-dir; `windrow serve` and the `add` commands make a store';
+    const mend = 'check --data-dir; `windrow serve` and the `add` commands create a store';
     throw new WindrowError('file.missing', `${place.directory}: there is no store of windrow; ${mend}`);
   }
   // Loaded here, so that --help needs no package.
   const { createAdministration } = await import('../../service/identity/administration.js');
   const { systemClock, systemRandom } = await import('../../service/system.js');
-  // What it makes is nobody else's to read.
+  // Nobody else may read the files that it creates.
   process.umask(0o077);
   const storage = await openPlace(place);
   try {
     const result = await work(createAdministration({ storage, clock: systemClock, random: systemRandom }));
-    if (isMissing) await io.stderr.write(`windrow: made a new store in ${resolve(place.directory)}\n`);
+    if (isMissing) await io.stderr.write(`windrow: created a new store in ${resolve(place.directory)}\n`);
     return result;
   } finally {
     await storage.close();
@@ -94,7 +94,7 @@ async function openPlace({ directory, address }: Place) {
   }
 }
 
-// Told by its name: to open it would make it.
+// By its name, as opening it would create it.
 function hasStore(directory: string, { fs }: Io): boolean {
   try {
     return fs.readdirSync(directory).includes('windrow.db');
@@ -109,7 +109,7 @@ interface Listing<Entry> extends Pick<Command, 'name' | 'summary' | 'examples'> 
   readonly columns: Readonly<Record<string, (entry: Entry) => string>>;
 }
 
-/** A command that lists all of a kind, or those of an organisation, a line each. */
+/** A command that lists all entries of a kind, or those of an organisation, one a line. */
 export function listCommand<Entry>({ read, columns, ...texts }: Listing<Entry>): Command {
   return administering({
     ...texts,
@@ -135,7 +135,7 @@ export function addedAt({ createdMs }: { readonly createdMs: number }): string {
   return new Date(createdMs).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** What was asked for, as text for people or as JSON. */
+/** Prints a result, as text for people or as JSON. */
 export async function print(given: Given, io: Io, data: unknown, text: string): Promise<void> {
   await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(data)}\n` : text);
 }

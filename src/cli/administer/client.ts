@@ -13,27 +13,27 @@ import {
 const add = administering({
   name: 'client add',
   summary: 'Add a client, and print its id and secret.',
-  argument: { name: 'NAME', summary: 'what it is called, for people' },
+  argument: { name: 'NAME', summary: 'its name, for people' },
   options: [
     orgOption,
-    { flag: '--scope', value: 'SCOPES', summary: 'what it may ask for: core_read, core_write, core_admin' },
+    { flag: '--scope', value: 'SCOPES', summary: 'the scopes it may request: core_read, core_write, core_admin' },
     {
       flag: '--grant',
       value: 'GRANTS',
-      summary: 'client_credentials, password, or both with a comma (default: client_credentials)',
+      summary: 'client_credentials, password, or both separated by a comma (default: client_credentials)',
     },
     {
       flag: '--groups',
       value: 'COUNT',
-      summary: 'with the first client of an organisation: how many groups its series form (default: 1)',
+      summary: 'for the first client of an organisation: into how many groups to divide its series (default: 1)',
     },
     jsonOption,
   ],
   notes: [
-    'The secret is shown this once: the store keeps a hash of it. A client whose secret was lost is removed, and a ' +
-      'new one added. core_read reads, core_write writes, core_admin does both and deletes.',
-    'Each group of an organisation is worked on by one process at a time: with 8 groups, up to 8 compute for it. ' +
-      'That stays as it is, and every process must know of groups: upgrade all of them first.',
+    'The secret is shown this once: the store keeps only a hash of it. If a secret is lost, remove the client and ' +
+      'add a new one. core_read allows reading, core_write writing, core_admin both and deleting.',
+    'One process at a time works on each group of an organisation: with 8 groups, up to 8 processes compute for it. ' +
+      'The number cannot be changed later. Upgrade all processes to a version that knows groups first.',
   ],
   examples: [
     {
@@ -42,7 +42,7 @@ const add = administering({
     },
     {
       line: 'windrow client add portal --org acme --scope core_read --grant password --data-dir data --json',
-      does: 'one that logs users in, told to a program',
+      does: 'one that logs users in, printed for a program',
     },
   ],
   isMaking: true,
@@ -64,7 +64,7 @@ const add = administering({
 const list = listCommand({
   name: 'client list',
   summary: 'List the clients, without their secrets.',
-  examples: [{ line: 'windrow client list --data-dir /var/lib/windrow', does: 'all clients, a line each' }],
+  examples: [{ line: 'windrow client list --data-dir /var/lib/windrow', does: 'all clients, one a line' }],
   read: (administration, of) => administration.listClients(of),
   columns: {
     ID: ({ clientId }) => clientId,
@@ -78,8 +78,8 @@ const list = listCommand({
 
 const remove = administering({
   name: 'client remove',
-  summary: 'Remove a client: its tokens hold no longer, and its access to collections ends.',
-  argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
+  summary: 'Remove a client: its tokens become invalid, and it loses access to collections.',
+  argument: { name: 'ID', summary: 'its id, as `windrow client list` shows it' },
   options: [],
   examples: [
     {
@@ -93,8 +93,8 @@ const remove = administering({
 
 const unlock = administering({
   name: 'client unlock',
-  summary: 'Let a client in again at once that has failed too often to get a token.',
-  argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
+  summary: 'Unlock a client that has failed too often to get a token.',
+  argument: { name: 'ID', summary: 'its id, as `windrow client list` shows it' },
   options: [addressOption],
   examples: [
     {

@@ -3,14 +3,14 @@ import { addedAt, administering, jsonOption, listCommand, orgOption, print } fro
 
 const add = administering({
   name: 'collection add',
-  summary: 'Add an event collection, or let more clients into one.',
+  summary: 'Add an event collection, or allow more clients to use one.',
   argument: { name: 'ID', summary: 'its id, for the header ercollectionid' },
   options: [
     orgOption,
     { flag: '--allow', value: 'CLIENT', summary: 'ids of clients that may use it', isList: true },
     jsonOption,
   ],
-  notes: ['A client reads a collection with core_read, and writes to it with core_write.'],
+  notes: ['A client needs core_read to read a collection, and core_write to write to it.'],
   examples: [
     {
       line: 'windrow collection add alarms --org acme --allow CLIENT_ID --data-dir /var/lib/windrow',
@@ -23,7 +23,7 @@ const add = administering({
   tell: async (added, given, io) => {
     if (given.options.has('--json')) await print(given, io, added, '');
     if (added.clientIds.length > 0) return;
-    await io.stderr.write('windrow: no client may use it yet; --allow lets one in, by the id of `client list`\n');
+    await io.stderr.write('windrow: no client may use it yet; allow one with --allow and its id from `client list`\n');
   },
 });
 
@@ -42,17 +42,17 @@ const list = listCommand({
 
 const remove = administering({
   name: 'collection remove',
-  summary: 'Remove an event collection with its events, or shut clients out of it.',
+  summary: 'Remove an event collection with its events, or take away access to it.',
   argument: { name: 'ID', summary: 'its id' },
   options: [
     orgOption,
-    { flag: '--client', value: 'CLIENT', summary: 'shut these clients out, and keep the collection', isList: true },
+    { flag: '--client', value: 'CLIENT', summary: 'take access from these clients instead', isList: true },
   ],
   examples: [
     { line: 'windrow collection remove alarms --org acme --data-dir data', does: 'remove it, and its events' },
     {
       line: 'windrow collection remove alarms --org acme --client CLIENT_ID --data-dir data',
-      does: 'take one client out',
+      does: 'take access from one client',
     },
   ],
   ask: (given, command) => accessOf(given, command, '--client'),
@@ -69,6 +69,6 @@ function accessOf(given: Given, command: Command, clients: string) {
 
 export const collection: CommandGroup = {
   name: 'collection',
-  summary: 'Add, list and remove event collections, and say who may use them.',
+  summary: 'Add, list and remove event collections, and set who may use them.',
   commands: [add, list, remove],
 };

@@ -5,7 +5,7 @@ import type { Io } from '../terminal/io.js';
 const PASSWORD_CHARS_MAX = 1024;
 const INPUT_BYTES_MAX = 64 * 1024;
 
-/** A new password: from standard input with `--password-stdin`, else typed twice at the terminal. */
+/** Reads a new password: from standard input with `--password-stdin`, else typed twice at the terminal. */
 export async function readPassword(given: Given, io: Io): Promise<string> {
   const password = given.options.has('--password-stdin') ? await readInput(io) : await ask(io);
   if (password === '') throw wrong('expected a password, received nothing');
@@ -13,7 +13,7 @@ export async function readPassword(given: Given, io: Io): Promise<string> {
   return password;
 }
 
-// One end of line is the pipe's, not the password's.
+// A final line end is not part of the password.
 async function readInput(io: Io): Promise<string> {
   const parts: Uint8Array[] = [];
   let byteCount = 0;

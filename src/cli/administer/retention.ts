@@ -6,22 +6,22 @@ import { administering, listCommand, orgOption } from './administer.js';
 
 const scopeOptions = [
   orgOption,
-  { flag: '--series', value: 'ID', summary: 'of this series alone (default: of all)' },
-  { flag: '--metric', value: 'NAME', summary: 'of this metric alone (default: of all)' },
-  { flag: '--results', summary: 'of what items compute (default: of what clients write)' },
+  { flag: '--series', value: 'ID', summary: 'only for this series (default: all)' },
+  { flag: '--metric', value: 'NAME', summary: 'only for this metric (default: all)' },
+  { flag: '--results', summary: 'for the results of items (default: for samples that clients write)' },
 ];
 
 const set = administering({
   name: 'retention set',
-  summary: 'Say how long samples are kept.',
+  summary: 'Set how long samples are kept.',
   options: [
     ...scopeOptions,
     { flag: '--keep', value: 'DURATION', summary: 'how long, such as P90D or PT12H (ISO 8601)' },
   ],
   notes: [
-    'A running service deletes what is older within some minutes, by segments of some thousand samples: a segment ' +
-      'goes once its last sample is too old. Of the rules that fit a series the most special one holds. Results ' +
-      'that were computed from deleted samples stay, until a rule with --results deletes them.',
+    'A running service deletes older samples within minutes, in segments of some thousand samples: a segment is ' +
+      'deleted once its last sample is too old. If several rules fit a series, the most specific one applies. ' +
+      'Results computed from deleted samples stay until a rule with --results deletes them.',
   ],
   examples: [
     { line: 'windrow retention set --org acme --keep P90D --data-dir /var/lib/windrow', does: 'what clients write' },
@@ -36,8 +36,8 @@ const set = administering({
 
 const list = listCommand({
   name: 'retention list',
-  summary: 'List the rules of how long samples are kept.',
-  examples: [{ line: 'windrow retention list --data-dir /var/lib/windrow', does: 'all rules, a line each' }],
+  summary: 'List the retention rules.',
+  examples: [{ line: 'windrow retention list --data-dir /var/lib/windrow', does: 'all rules, one a line' }],
   read: (administration, of) => administration.listRetention(of),
   columns: {
     ORG: ({ organisation }) => organisation,
@@ -50,20 +50,20 @@ const list = listCommand({
 
 const remove = administering({
   name: 'retention remove',
-  summary: 'Remove a rule: what it was about is kept for ever, or as long as a more general rule says.',
+  summary: 'Remove a rule: its samples are then kept for ever, or as long as a more general rule says.',
   options: [...scopeOptions],
   examples: [{ line: 'windrow retention remove --org acme --data-dir /var/lib/windrow', does: 'the general rule' }],
   ask: scopeOf,
   work: async (administration, scope) => {
     if ((await administration.removeRetention(scope)) !== undefined) return;
-    const mend = '`windrow retention list` tells the rules';
+    const mend = '`windrow retention list` shows the rules';
     throw new WindrowError('identity.missing', `there is no such rule of ${scope.organisation}; ${mend}`);
   },
 });
 
 export const retention: CommandGroup = {
   name: 'retention',
-  summary: 'Say how long samples and results are kept.',
+  summary: 'Set how long samples and results are kept.',
   commands: [set, list, remove],
 };
 

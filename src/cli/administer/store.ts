@@ -10,15 +10,15 @@ const dirArgument = { name: 'DIR', summary: 'the data directory of the service' 
 
 export const backup: Command = {
   name: 'backup',
-  summary: 'Copy the store of a service into a file, also while the service runs.',
+  summary: 'Back up the store of a service into a file, even while the service runs.',
   argument: dirArgument,
   options: [
-    { flag: '--to', value: 'FILE', summary: 'the file to make' },
+    { flag: '--to', value: 'FILE', summary: 'the file to create' },
     { flag: '--force', summary: 'replace the file if there is one' },
   ],
   notes: [
-    'The copy is of one moment, and is opened and checked before it gets its name. Copy a store that is in use in no ' +
-      'other way: files that are copied one after the other do not belong together.',
+    'The backup is of one moment, and is opened and checked before it gets its name. Never copy the files of a store ' +
+      'in use by other means: files copied one after the other do not fit together.',
   ],
   examples: [{ line: 'windrow backup /var/lib/windrow --to monday.db', does: 'a backup of everything' }],
   act: async (given, io) => {
@@ -28,15 +28,12 @@ export const backup: Command = {
       throw new WindrowError('file.missing', `${directory}: there is no store of windrow; check the directory`);
     }
     if (existsSync(file) && !given.options.has('--force')) {
-      throw new WindrowError(
-        'arguments',
-        `--to: ${file} is there already; give another name, or --force to replace it`,
-      );
+      throw new WindrowError('arguments', `--to: ${file} exists already; give another name, or --force to replace it`);
     }
     const byteCount = await backupStore(directory, file).catch((error: unknown) => {
       throw fileFailure(error, file, 'write');
     });
-    await io.stderr.write(`windrow: ${resolve(file)} holds the store (${byteCount} bytes), and was checked\n`);
+    await io.stderr.write(`windrow: ${resolve(file)} is a checked backup of the store (${byteCount} bytes)\n`);
     return EXIT_DONE;
   },
 };
@@ -44,10 +41,10 @@ export const backup: Command = {
 export const restore: Command = {
   name: 'restore',
   summary: 'Make a backup the store of a data directory.',
-  argument: { name: 'FILE', summary: 'what `windrow backup` made' },
+  argument: { name: 'FILE', summary: 'a backup made by `windrow backup`' },
   options: [
     { flag: '--to', value: 'DIR', summary: 'the data directory' },
-    { flag: '--force', summary: 'replace the store that is there; no service may be running on it' },
+    { flag: '--force', summary: 'replace an existing store; no service may be running on it' },
   ],
   examples: [{ line: 'windrow restore monday.db --to /var/lib/windrow', does: 'into an empty directory' }],
   act: async (given, io) => {
@@ -56,19 +53,19 @@ export const restore: Command = {
     await restoreStore(file, directory, given.options.has('--force')).catch((error: unknown) => {
       throw fileFailure(error, directory, 'write');
     });
-    await io.stderr.write(`windrow: the store in ${resolve(directory)} is that of ${file}\n`);
+    await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}\n`);
     return EXIT_DONE;
   },
 };
 
 export const check: Command = {
   name: 'check',
-  summary: 'Read all of a store, and tell whether it is whole.',
+  summary: 'Read the whole store and check it for damage.',
   argument: dirArgument,
   options: [jsonOption],
   notes: [
     'Works while the service runs. Checks the file itself, the checksums of samples and checkpoints, and the counts ' +
-      'of series. The exit code is 0 when all is well, and 1 when something is damaged, which is then named.',
+      'of series. Names whatever is damaged. The exit code is 0 if nothing is damaged, else 1.',
   ],
   examples: [{ line: 'windrow check /var/lib/windrow', does: 'read all of it' }],
   act: async (given, io) => {
@@ -78,7 +75,7 @@ export const check: Command = {
   },
 };
 
-// PostgreSQL has programs of its own for this, which know more of it.
+// PostgreSQL has better programs of its own for this.
 function directoryOf(given: Given, command: Command, how: string): string {
   const directory = argumentOf(given, command);
   if (!/^postgres(?:ql)?:/.test(directory)) return directory;

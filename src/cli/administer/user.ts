@@ -6,12 +6,12 @@ import { readPassword } from './password.js';
 const add = administering({
   name: 'user add',
   summary: 'Add a user, who gets tokens through clients that have the password grant.',
-  argument: { name: 'NAME', summary: 'what the user logs in with' },
+  argument: { name: 'NAME', summary: 'the name that the user logs in with' },
   options: [
     orgOption,
     { flag: '--password-stdin', summary: 'read the password from standard input (default: ask at the terminal)' },
   ],
-  notes: ['A user belongs to one organisation, and logs in through clients of it alone.'],
+  notes: ['A user belongs to one organisation, and can log in only through its clients.'],
   examples: [
     { line: 'windrow user add zoe --org acme --data-dir /var/lib/windrow', does: 'be asked for the password' },
     {
@@ -25,7 +25,7 @@ const add = administering({
     const organisation = requiredOf(given, command, '--org');
     placeOf(given, command, io);
     const password = await readPassword(given, io);
-    // Hashed here: the password leaves this process for nowhere. Loaded here, so that --help needs no package.
+    // Hashed here, so that the password never leaves this process. Loaded here, so that --help needs no package.
     const { createPasswords } = await import('../../service/identity/passwords.js');
     const { systemRandom } = await import('../../service/system.js');
     return { organisation, username, passwordHash: await createPasswords(systemRandom).hash(password) };
@@ -43,7 +43,7 @@ const list = listCommand({
 
 const remove = administering({
   name: 'user remove',
-  summary: 'Remove a user: the tokens that were got with the password hold no longer.',
+  summary: 'Remove a user: tokens obtained with the password become invalid.',
   argument: { name: 'NAME', summary: 'what the user logs in with' },
   options: [orgOption],
   examples: [{ line: 'windrow user remove zoe --org acme --data-dir /var/lib/windrow', does: 'shut a user out' }],
@@ -56,14 +56,14 @@ const remove = administering({
 
 const unlock = administering({
   name: 'user unlock',
-  summary: 'Let a user in again at once whose password was wrong too often.',
+  summary: 'Unlock a user whose password was wrong too often.',
   argument: { name: 'NAME', summary: 'what the user logs in with' },
   options: [orgOption, addressOption],
   examples: [
     { line: 'windrow user unlock zoe --org acme --data-dir /var/lib/windrow', does: "forget the user's failures" },
     {
       line: 'windrow user unlock zoe --org acme --address 192.0.2.7 --data-dir data',
-      does: 'and those of all at an address',
+      does: 'and all failures from an address',
     },
   ],
   ask: (given, command) => ({

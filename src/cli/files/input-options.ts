@@ -8,7 +8,7 @@ import { RAW_METRIC } from '../../formats/table/naming.js';
 import { tableLayouts } from '../../formats/table/roles.js';
 import { type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
 
-/** What the caller says of the files that a run reads. */
+/** What the caller says about the files that a run reads. */
 export type InputOptions = Pick<
   CsvReaderOptions,
   'time' | 'value' | 'series' | 'layout' | 'skipLines' | 'timeFormat' | 'decimal' | 'states' | 'as'
@@ -17,7 +17,7 @@ export type InputOptions = Pick<
 /** The argument of commands that take a request. */
 export const requestArgument = { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' };
 
-/** The options that say which samples a run takes, and whose days it follows. */
+/** The options that say which samples a run takes and which time zone it follows. */
 export const spanOptions: readonly CommandOption[] = [
   { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
   { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
@@ -43,8 +43,8 @@ export const inputOptions: readonly CommandOption[] = [
   },
   { flag: '--value', value: 'COLUMN', isList: true, summary: 'the columns to read values from' },
   { flag: '--series', value: 'COLUMN', isList: true, summary: 'the columns that say which series a row belongs to' },
-  { flag: '--as', value: 'SERIES', summary: 'the name for the one series of the input, such as office or office/Raw' },
-  { flag: '--layout', value: 'LAYOUT', summary: 'long, wide, single or days, where the file does not say' },
+  { flag: '--as', value: 'SERIES', summary: 'a name for the only series of the input, such as office or office/Raw' },
+  { flag: '--layout', value: 'LAYOUT', summary: 'long, wide, single or days, if the file does not tell' },
   { flag: '--skip-lines', value: 'N', summary: 'ignore N lines before the header' },
   { flag: '--time-format', value: 'FORMAT', summary: 'order of dates (dmy, mdy, ymd) or epoch unit (s, ms, us, ns)' },
   { flag: '--decimal', value: 'SIGN', summary: 'point or comma' },
@@ -81,7 +81,7 @@ export function readInputOptions(given: Given): InputOptions {
   };
 }
 
-// The last `/` divides the id from the metric, as ids may have some.
+// The last `/` separates the id from the metric, as ids may contain slashes.
 function referenceOf(text: string): SeriesReference {
   const at = text.lastIndexOf('/');
   if (at <= 0 || at === text.length - 1) return { timeseriesId: text, metric: RAW_METRIC };

@@ -8,31 +8,31 @@ import type { Io } from '../terminal/io.js';
 import { Spool, type TempFiles } from './temp-files.js';
 import { openZstd } from './zstd.js';
 
-/** What standard input is called in messages. */
+/** The name of standard input in messages. */
 export const STANDARD_INPUT = 'stdin';
 
-/** A CSV file that can be read from its start as often as needed. */
+/** An input file that can be read from its start as often as needed. */
 export interface InputFile {
   /** As the caller wrote it. */
   readonly path: string;
   /** For messages, and for the name of its series. */
   readonly name: string;
-  /** Bytes to read, compressed or not; undefined for standard input. */
+  /** Its size, compressed if it is; undefined for pipes. */
   readonly sizeBytes: number | undefined;
-  /** Whether it can be read from any place as it is: a regular file, not compressed. */
+  /** Whether it can be read at any position: a regular file that is not compressed. */
   readonly isRegular: boolean;
   /**
-   * Its bytes, unpacked. Each block is valid until the next is asked for.
+   * Its decompressed bytes. Each block is valid until the next one is requested.
    *
-   * @param onRead told how many bytes were read, before unpacking.
+   * @param onRead called with the number of bytes read, before decompression.
    */
   readonly blocks: (onRead: (byteCount: number) => void) => AsyncGenerator<Uint8Array>;
 }
 
-// Large enough that a read costs nothing against parsing it, small enough to stay in the second cache.
+// Large enough that a read costs little compared with parsing, small enough to stay in the second-level cache.
 const BLOCK_BYTES = 1 << 19;
 
-// Of a file: a quarter of the second cache, so that what was read is still there when it is parsed.
+// For files: a quarter of the second-level cache, so that a block is still there when it is parsed.
 const DISK_BLOCK_BYTES = 1 << 18;
 const BLOCKS_PER_TURN = 32;
 
@@ -41,8 +41,8 @@ const SPOOL_BYTES = 16 << 20;
 /**
  * Checks the files of `--input`.
  *
- * @param isReadAgain whether they may be read more than once: what comes from standard input is kept for it.
- * @throws WindrowError for the first that cannot be read.
+ * @param isReadAgain whether they may be read more than once; then standard input and pipes are kept.
+ * @throws WindrowError for the first file that cannot be read.
  */
 export function openInputs(paths: readonly string[], isReadAgain: boolean, io: Io, temps: TempFiles): InputFile[] {
   if (paths.filter((path) => path === '-').length > 1) {
@@ -79,8 +79,8 @@ export function openToRead(path: string, io: Io): number {
   }
 }
 
-// A file is read where it is worked on: handing each block to a thread and back costs more than the read itself, most
-// of all on one core. Between some blocks signals and timers get their turn.
+// Reads synchronously: passing each block to a thread and back costs more than the read itself, above all on one core.
+// After some blocks it lets signals and timers run.
 async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
   const descriptor = openToRead(path, io);
   try {
@@ -98,9 +98,9 @@ async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => 
 }
 
 /**
- * Reads into a buffer, as many bytes as there are at once.
+ * Reads as many bytes into a buffer as one call returns.
  *
- * @param position where from; null for where the last read has ended.
+ * @param position where to read; null for the end of the last read.
  */
 export function readNow(
   io: Io,
@@ -117,7 +117,7 @@ export function readNow(
 }
 
 async function* zstdBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
-  // Node has zstd from 22.15 on; before, all of the file is unpacked at once.
+  // Node has zstd from 22.15 on; before that, the whole file is decompressed at once.
   const { createZstdDecompress } = (await import('node:zlib')) as { createZstdDecompress?: () => Transform };
   if (createZstdDecompress !== undefined) {
     yield* transformed(path, createZstdDecompress(), 'zstd', io, onRead);
@@ -174,7 +174,7 @@ function standardInput(kept: Spool | undefined, io: Io): InputFile {
   return { path: '-', name: STANDARD_INPUT, sizeBytes, isRegular: false, blocks: arrivals(open, kept) };
 }
 
-// A pipe with a name, as `<(command)` gives it: it can be read once, as standard input can.
+// A named pipe, such as `<(command)`: like standard input, it can be read only once.
 function pipeInput(path: string, kept: Spool | undefined, io: Io): InputFile {
   const open = (): AsyncIterable<Uint8Array> => io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
   return { path, name: path, sizeBytes: undefined, isRegular: false, blocks: arrivals(open, kept) };
@@ -188,8 +188,8 @@ function arrivals(open: () => AsyncIterable<Uint8Array>, kept: Spool | undefined
   };
 }
 
-// What has come before is given again, so that a run can start anew; the iterator is not ended when the caller
-// stops early, because that would close standard input.
+// Repeats what has come before, so that a run can start again. Does not end the iterator when the caller stops early,
+// because that would close standard input.
 async function* arrivingBlocks(
   arriving: AsyncIterator<Uint8Array>,
   kept: Spool | undefined,
@@ -205,7 +205,7 @@ async function* arrivingBlocks(
   }
 }
 
-/** Checks that a path can be read from, and gives its size in bytes. @throws WindrowError */
+/** Checks that a path can be read, and returns its size in bytes. @throws WindrowError */
 export function existingFile(path: string, io: Io): number {
   let stats: ReturnType<Io['fs']['statSync']>;
   try {

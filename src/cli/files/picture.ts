@@ -3,17 +3,17 @@ import type { Io } from '../terminal/io.js';
 import { openTarget } from './target.js';
 import type { TempFiles } from './temp-files.js';
 
-/** Where a drawing goes: as PNG where the name of the file ends so, else as SVG. */
+/** The target of a drawing: PNG if the file's name ends in .png, else SVG. */
 export interface Picture {
   readonly write: (svg: string) => Promise<void>;
   /** Makes it appear. */
   readonly keep: () => void;
 }
 
-/** Endings of pictures that are not drawn, under which an SVG would be a lie. */
+/** Extensions of picture formats that windrow does not write; an SVG of such a name would mislead. */
 const OTHERS = /\.(jpe?g|gif|webp|avif|bmp|tiff?|pdf|eps|ps)$/i;
 
-/** Opens a path for a drawing, so that what is wrong with it shows before the work starts. */
+/** Opens a path for a drawing before the work starts, so that a bad path is reported at once. */
 export async function openPicture(flag: string, path: string, io: Io, temps: TempFiles): Promise<Picture> {
   const other = OTHERS.exec(path)?.[0];
   if (other !== undefined) {

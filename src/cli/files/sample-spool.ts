@@ -3,23 +3,23 @@ import type { Columns } from '../../core/series.js';
 import type { Io } from '../terminal/io.js';
 import type { TempFile, TempFiles } from './temp-files.js';
 
-/** What all series together may hold in memory. */
+/** How many doubles all series together may keep in memory. */
 const MEMORY_DOUBLES = 1 << 20;
-/** Before the samples of a block: where the block before it of its series stands, and how many doubles that has. */
+/** Each block begins with the position and the length, in doubles, of the block before it of the same series. */
 const HEADER_DOUBLES = 2;
 const DOUBLE_BYTES = 8;
 
 interface Kept {
-  /** Times and values in turns. */
+  /** Times and values, alternating. */
   readonly pairs: DoubleList;
-  /** Its last block: at which double of the file, and of how many. */
+  /** The position and length, in doubles, of its last block in the file. */
   at: number;
   length: number;
 }
 
 /**
- * Samples of many series, kept until they are wanted series by series: in memory while they are few, then in one file,
- * as blocks each of which knows the one before. So memory does not grow with the samples.
+ * Keeps samples of many series until they are needed series by series: in memory while they are few, then in one file,
+ * as blocks that each point to the one before. So memory does not grow with the samples.
  */
 export class SampleSpool {
   readonly #io: Io;
@@ -30,14 +30,14 @@ export class SampleSpool {
   #file: TempFile | undefined;
   #fileDoubles = 0;
 
-  /** @param beside a path whose folder has room for the file; the system's temporary folder without it. */
+  /** @param beside a path in whose folder to put the file; by default the system's temporary folder. */
   constructor(io: Io, temps: TempFiles, beside?: string) {
     this.#io = io;
     this.#temps = temps;
     this.#beside = beside;
   }
 
-  /** @param series its number: the next one for a new series. */
+  /** @param series the number of the series; new ones are numbered consecutively. */
   add(series: number, { timeMs, value }: Columns): void {
     this.#kept[series] ??= { pairs: new DoubleList(), at: 0, length: 0 };
     const { pairs } = this.#kept[series];

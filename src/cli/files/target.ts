@@ -3,20 +3,20 @@ import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 import { type TempFile, type TempFiles, writeAll } from './temp-files.js';
 
-/** Where an output goes in the end: it appears there whole or not at all. */
+/** Where an output goes. A file appears complete or not at all. */
 export interface Target {
-  /** A place on the same disk, for temporary files; undefined where the output is no regular file. */
+  /** A path on the same disk, for temporary files; undefined if the output is not a regular file. */
   readonly beside?: string;
-  /** Writes at once; only to a regular file, which takes all there is room for. */
+  /** Writes synchronously; only for a regular file. */
   readonly append?: (bytes: Uint8Array) => void;
   readonly write: (bytes: Uint8Array) => Promise<void>;
-  /** Forgets what was written. */
+  /** Discards what was written. */
   readonly reset: () => void;
   /** Makes it appear. */
   readonly keep: () => void;
 }
 
-/** Opens a path for writing, `-` being standard output, so that what is wrong with it shows before the work starts. */
+/** Opens a path (`-` is standard output) before the work starts, so that a bad path is reported at once. */
 export function openTarget(path: string, io: Io, temps: TempFiles): Target {
   if (path === '-') return standardOutput(io);
   const existing = existingTarget(path, io);
@@ -41,10 +41,10 @@ export function openTarget(path: string, io: Io, temps: TempFiles): Target {
   };
 }
 
-// Standard output and its like lead to files of the shell's, which are written to and never replaced.
+// `/dev/stdout` and the like lead to files that the shell has opened: they are written to, never replaced.
 const DEVICE_FOLDERS = /^\/(dev|proc)\//;
 
-// A link stays a link to the file that is replaced, and a file keeps its permissions; undefined for a device.
+// Replacing a file keeps its permissions, and links to it. Undefined for a device.
 function existingTarget(path: string, io: Io): { path: string; mode?: number } | undefined {
   if (DEVICE_FOLDERS.test(path)) return undefined;
   let real: string;
@@ -75,7 +75,7 @@ function standardOutput(io: Io): Target {
   };
 }
 
-// A pipe with a name or a device: nothing to rename.
+// A named pipe or a device is written to directly.
 function deviceTarget(path: string, io: Io): Target {
   let descriptor: number;
   try {

@@ -2,17 +2,17 @@ import { basename, dirname, join } from 'node:path';
 import { EXIT_INTERRUPTED, fileFailure } from '../failure.js';
 import type { FileSystem, Interrupt, Io } from '../terminal/io.js';
 
-/** A file that is not yet what it shall be. */
+/** A temporary file, which may become an output. */
 export interface TempFile {
   readonly path: string;
   readonly descriptor: number;
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly label: string;
 }
 
 /**
- * Every temporary file of a run. Whatever happens, none is left: they are renamed to what they shall be, or
- * removed, on each failure and each signal.
+ * All temporary files of a run. None is left behind, whatever happens: each is renamed to its final name or, on a
+ * failure or a signal, removed.
  */
 export class TempFiles {
   readonly #fs: FileSystem;
@@ -25,7 +25,7 @@ export class TempFiles {
     this.#folder = io.tempFolder;
   }
 
-  /** A new file beside the one that it stands for, so that renaming it moves no data; or in the system's folder. */
+  /** Creates a file beside its final path, so that renaming it moves no data; else in the system's temporary folder. */
   create(beside: string | undefined, mode?: number): TempFile {
     const label = beside ?? this.#folder;
     const folder = beside === undefined ? this.#folder : dirname(beside);
@@ -36,7 +36,7 @@ export class TempFiles {
     try {
       const file = { path, descriptor: this.#fs.openSync(path, 'wx+', mode ?? 0o666), label };
       this.#files.add(file);
-      // What a file had it keeps, also what the user's mask takes from new ones.
+      // A replaced file keeps its permissions, even those that the umask removes from new files.
       if (mode !== undefined) this.#fs.fchmodSync(file.descriptor, mode);
       return file;
     } catch (error) {
@@ -48,7 +48,7 @@ export class TempFiles {
     writeAll(this.#fs, file.descriptor, bytes, file.label);
   }
 
-  /** Brings the data to the disk, and the file to its name. */
+  /** Syncs the file to disk and renames it to its final path. */
   keep(file: TempFile, path: string): void {
     if (this.#isOver) throw new Error('assertion failed: a file is kept after the end of the run');
     try {
@@ -66,19 +66,19 @@ export class TempFiles {
     try {
       this.#fs.closeSync(file.descriptor);
     } catch {
-      // Closed before: what matters is that the file goes.
+      // It was closed before; it must still be removed.
     }
     this.#fs.rmSync(file.path, { force: true });
   }
 
-  /** Removes all that is left; nothing more can be created or kept. */
+  /** Removes all files that are left. Nothing can be created or kept after this. */
   removeAll(): void {
     this.#isOver = true;
     for (const file of this.#files) this.remove(file);
   }
 }
 
-/** Writes all of the bytes, however often the system takes only some. */
+/** Writes all of the bytes, even if the system takes only some at a time. */
 export function writeAll(fs: FileSystem, descriptor: number, bytes: Uint8Array, label: string): void {
   let at = 0;
   try {
@@ -90,7 +90,7 @@ export function writeAll(fs: FileSystem, descriptor: number, bytes: Uint8Array, 
 
 const PIECE_BYTES = 1 << 20;
 
-/** Bytes kept until they are wanted: in memory while they are few, then in a file. */
+/** Keeps bytes until they are needed: in memory while they are few, then in a file. */
 export class Spool {
   readonly #fs: FileSystem;
   readonly #temps: TempFiles;
@@ -102,7 +102,7 @@ export class Spool {
 
   /**
    * @param memoryBytes how much may stay in memory.
-   * @param beside a path whose folder has room for the file; the system's temporary folder without it.
+   * @param beside a path in whose folder to put the file; by default the system's temporary folder.
    */
   constructor(io: Io, temps: TempFiles, memoryBytes: number, beside?: string) {
     this.#fs = io.fs;
@@ -129,7 +129,7 @@ export class Spool {
     this.#file = undefined;
   }
 
-  /** All the bytes in order; each piece is valid until the next is asked for. */
+  /** All bytes in order. Each piece is valid until the next one is requested. */
   *pieces(): Iterable<Uint8Array> {
     if (this.#file === undefined) {
       yield* this.#kept;
@@ -151,7 +151,7 @@ export class Spool {
 }
 
 /**
- * Does work that writes files. However it ends, by itself, by a failure or by Ctrl-C, no temporary file is left.
+ * Does work that writes files, and leaves no temporary file behind even if it fails or is stopped by Ctrl-C.
  *
  * @returns the exit code.
  */
@@ -165,7 +165,7 @@ export async function withTempFiles(io: Io, work: (temps: TempFiles) => Promise<
     const ended = await Promise.race([work(temps), interrupted]);
     if (typeof ended === 'number') return ended;
     temps.removeAll();
-    // On a terminal the cursor stands behind ^C.
+    // On a terminal the cursor is after ^C.
     const lead = io.stderr.isTerminal ? '\n' : '';
     const cause = ended === 'SIGINT' ? 'Ctrl-C' : ended;
     await io.stderr.write(`${lead}windrow: stopped by ${cause}; no file was written\n`);

@@ -1,15 +1,15 @@
-// Files packed with zstd, where Node cannot unpack them itself (before 22.15). The library that does it there looks at
-// no checksum, so that a flipped bit would be read as other data: here each frame is held against its own.
+// Decompresses zstd files on Node before 22.15, which cannot do it itself. The library used there ignores checksums, so
+// a flipped bit would go unnoticed: this compares each frame with its checksum.
 // Source: RFC 8878, Zstandard Compression.
 
 const MAGIC = 0xfd2fb528;
-/** The last four bits are free: frames that hold something else, and are skipped. */
+/** The magic number of frames to skip, whose last four bits may be anything. */
 const SKIPPABLE = 0x184d2a50;
 const DICTIONARY_BYTES = [0, 1, 2, 4];
 const CHECKSUM_BYTES = 4;
 const RLE = 1;
 
-/** Where a frame ends, and the least 32 bits of the XXH64 of its content, if it has them. */
+/** Where a frame ends, and its checksum if it has one: the low 32 bits of its content's XXH64. */
 interface Frame {
   readonly end: number;
   readonly isSkipped: boolean;
@@ -17,8 +17,8 @@ interface Frame {
 }
 
 /**
- * Loads what unpacks a file, frame by frame. It throws an Error for bytes that are no frame, for a frame that is cut
- * off, and for one whose content has another checksum.
+ * Loads a function that decompresses a file frame by frame. It throws an Error for bytes that are not a frame, for a
+ * truncated frame, and for a wrong checksum.
  */
 export async function openZstd(): Promise<(packed: Uint8Array) => Generator<Uint8Array>> {
   const { decompressZstd } = await import('hyparquet-compressors');

@@ -15,7 +15,7 @@ export const diff: Command = {
   second: { name: 'NEW.json', summary: 'the request as it would be' },
   options: fileOptions,
   notes: [
-    'Results are compared by their names, to the bit: samples added, gone and different, the largest differences.',
+    'Compares results by name, bit for bit: samples that were added, are gone or differ, and the largest differences.',
   ],
   examples: [{ line: 'windrow diff old.json new.json --input office.csv', does: 'look before you leap' }],
   act: (given, io) => withTempFiles(io, (temps) => diffFiles(given, io, temps)),
@@ -35,7 +35,7 @@ async function diffFiles(given: Given, io: Io, temps: TempFiles): Promise<number
   return EXIT_DONE;
 }
 
-/** A plan that reads what either of two plans reads. */
+/** A plan that reads the sources of both plans. */
 function bothSources(before: Plan, after: Plan): Plan {
   const sources = new Map([...before.sources, ...after.sources].map((source) => [seriesKey(source), source]));
   return { ...before, sources: [...sources.values()] };

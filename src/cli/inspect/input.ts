@@ -16,7 +16,7 @@ import { readAll, unnamedOf } from '../run/read-file.js';
 import { CHUNK_ROWS } from '../run/run.js';
 import type { Io } from '../terminal/io.js';
 
-/** What commands share that look at a request over files. */
+/** The options of commands that examine a request over files. */
 export const fileOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, as `run` reads them (`-` for standard input)' },
   ...inputOptions,
@@ -24,7 +24,7 @@ export const fileOptions: readonly CommandOption[] = [
   { flag: '--json', summary: 'print JSON, for a program' },
 ];
 
-/** Files, and what the caller says of them. */
+/** Files, and what the caller says about them. */
 export interface Files {
   readonly inputs: readonly InputFile[];
   readonly said: InputOptions;
@@ -40,7 +40,7 @@ export function runOptionsOf(given: Given): RunOptions {
   return defined({ from: textOf(given, '--from'), until: textOf(given, '--until') });
 }
 
-/** Reads the series that a plan reads into memory: one of each, in the order of the rows. @throws WindrowError */
+/** Reads all series of a plan into memory, with samples in the order of the rows. @throws WindrowError */
 export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, pool?: RangePool): Promise<Series[]> {
   const settings = {
     plan,
@@ -56,17 +56,16 @@ export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, p
   return [...series, ...lacking.map((source) => ({ ...source, ...concatenate([]) }))];
 }
 
-/** Where a sample stands. */
+/** The place of a sample in a file. */
 export interface Line {
   readonly file: string;
   readonly line: number;
 }
 
 /**
- * Finds the lines of samples, which are known by their place among those of their series. The files are read again, row
- * by row.
+ * Finds the lines of samples that are given by their index within their series. Reads the files again, row by row.
  *
- * @param wanted the places that are looked for, by the key of their series.
+ * @param wanted the indices to find, by the key of their series.
  */
 export async function findLines(
   plan: Plan,
@@ -85,7 +84,7 @@ export async function findLines(
       wanted: (reference) => wanted.has(seriesKey(reference)),
     };
     const onRow = (series: readonly Series[]): void => {
-      // By then the reader has come to the line behind the row.
+      // The reader is at the line after the row.
       const line = reader.progress().line - 1;
       for (const one of series) {
         const key = seriesKey(one);
@@ -103,7 +102,7 @@ export async function findLines(
   return lines;
 }
 
-/** An instant as clocks of a zone show it, with their offset: `2024-03-01T01:00:00.000+01:00`. */
+/** An instant in local time with its offset: `2024-03-01T01:00:00.000+01:00`. */
 export function localTime(timeMs: number, timezone: string): string {
   const offsetMs = isUtc(timezone) ? 0 : (zoneOf(timezone)?.offsetMsAt(timeMs) ?? 0);
   if (isUtc(timezone)) return formatInstant(timeMs);

@@ -21,13 +21,13 @@ export const verify: Command = {
   options: [
     ...fileOptions,
     { flag: '--variants', value: 'N', summary: 'how many ways to run it (default: 24)' },
-    { flag: '--seed', value: 'N', summary: 'draw the same variants as before (default: 1)' },
+    { flag: '--seed', value: 'N', summary: 'the seed of random variants; the same seed gives the same (default: 1)' },
   ],
   notes: [
-    'The batch is compared, bit for bit, with runs by the JavaScript kernels, over loaded series, and as a stream ' +
-      'that is cut at random, mixes its sources, gets samples in other orders within the allowed lateness, and is ' +
-      'restored from checkpoints; and files are read by several threads. The first run that differs is reduced to ' +
-      'the fewest samples that still show it. The exit code is 0 when all are the same, and 1 when one differs.',
+    'Compares the batch, bit for bit, with runs by the JavaScript kernels, over loaded series, and as streams that ' +
+      'are cut at random, mix their sources, get samples in other orders within the allowed lateness, and are ' +
+      'restored from checkpoints. Files are also read by several threads. The first run that differs is reduced to ' +
+      'few samples that still show it. The exit code is 0 if all are the same, and 1 if one differs.',
   ],
   examples: [{ line: 'windrow verify request.json --input office.csv', does: 'trust, but verify' }],
   act: (given, io) => withTempFiles(io, (temps) => verifyFiles(given, io, temps)),
@@ -45,7 +45,7 @@ async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<numb
   const same = [...(isReadSame === true ? [`read by ${THREADS} threads`] : []), ...verified.same];
   const different = isReadSame === false ? { name: `read by ${THREADS} threads` } : verified.different;
   if (given.options.has('--json')) {
-    // Columns as lists of numbers.
+    // Writes columns as lists of numbers.
     const write = (_: string, part: unknown): unknown => (part instanceof Float64Array ? [...part] : part);
     await io.stdout.write(`${JSON.stringify({ seed, same, ...(different && { different }) }, write, 2)}\n`);
   } else {
@@ -55,7 +55,7 @@ async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<numb
   return different === undefined ? EXIT_DONE : EXIT_FAILED;
 }
 
-/** Runs the variants; between them signals are heard, and a terminal sees which one runs. */
+/** Runs the variants; between them it lets signals through, and shows progress on a terminal. */
 async function verifySlowly(
   plan: Plan,
   inputs: readonly Series[],
@@ -74,7 +74,7 @@ async function verifySlowly(
 
 const CLEAR_LINE = '\r\u001b[K';
 
-/** Undefined where no file is one that several threads read. */
+/** Whether several threads read the same; undefined if they cannot read all of the files. */
 async function isSameByThreads(
   plan: Plan,
   files: Files,

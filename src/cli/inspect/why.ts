@@ -9,7 +9,7 @@ import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
 import { fileOptions, findLines, type Line, localTime, openGiven, readSources, runOptionsOf } from './input.js';
 
-/** What `run` calls `--series`: here that is the series of the result. */
+/** The option that is `--series` in `run`; here that is the series of the result. */
 const SERIES_COLUMN = '--series-column';
 
 export const why: Command = {
@@ -18,12 +18,12 @@ export const why: Command = {
   argument: requestArgument,
   options: [
     { flag: '--series', value: 'ID/METRIC', summary: 'the series of the result' },
-    { flag: '--at', value: 'TIME', summary: 'the time of the result, as it stands in the output' },
+    { flag: '--at', value: 'TIME', summary: 'the time of the result, as written in the output' },
     ...fileOptions.map((option) => (option.flag === '--series' ? { ...option, flag: SERIES_COLUMN } : option)),
   ],
   notes: [
-    'Each step is run again by itself, with samples of its input removed, raised and lowered, to see which ones it ' +
-      'used, so the answer is true of every operation. Windows are shown in local time, and samples of the input ' +
+    'Each step runs again by itself, with samples of its input removed, raised and lowered, to find out which ones ' +
+      'it used, so the answer holds for every operation. Windows are shown in local time, and samples of the input ' +
       'with the file and line of their row.',
   ],
   examples: [
@@ -65,7 +65,7 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
 
 type LineOf = (series: SeriesReference, position: number) => Line | undefined;
 
-// Both parts may hold slashes: the names of the request come first.
+// Ids and metrics may contain slashes, so names of the request are tried first.
 function referenceOf({ items, steps }: Plan, name: string): SeriesReference {
   const known = [...items, ...steps].find(({ output }) => seriesName(output) === name)?.output;
   if (known !== undefined) return known;
@@ -103,7 +103,7 @@ function windowText({ startMs, endMs, timezone }: NonNullable<WhyStep['window']>
   return { start: localTime(startMs, timezone), end: localTime(endMs, timezone), timezone };
 }
 
-/** So many samples are shown at the start of a list, and at its end. */
+/** How many samples are shown at the start and at the end of a list. */
 const SHOWN = 3;
 
 function describe(told: Why, lineOf: LineOf): string {

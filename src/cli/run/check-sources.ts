@@ -10,7 +10,7 @@ import type { FileOutcome } from './read-file.js';
 
 const SHOWN_MAX = 12;
 
-/** Checks that the files have every series that the plan reads. @throws InputError naming those that they lack */
+/** Checks that the files have every series that the plan reads. @throws InputError naming the missing ones. */
 export function checkSources({ sources }: Plan, files: readonly FileOutcome[]): void {
   const present = presentIn(files);
   const matcher = new SourceMatcher(sources);
@@ -47,7 +47,7 @@ function mend(lacking: SeriesReference, present: readonly SeriesReference[], fil
   return isOnly ? `: if ${seriesName(present[0]!)} is what it means, say --as ${name}` : '';
 }
 
-/** Series as patterns: with the name in the place of the last number of their id. */
+/** Series as patterns, with the name instead of the last number of the id. */
 function patternsOf(present: readonly SeriesReference[], name: string): Set<string> {
   const written = present.map(({ timeseriesId, metric }) => {
     return seriesName({ timeseriesId: timeseriesId.replace(/\d+(?=\D*$)/, `{${name}}`), metric });
@@ -61,7 +61,7 @@ function describePresent(names: readonly string[]): string {
   return `the input has ${names.slice(0, SHOWN_MAX).join(', ')}${more}`;
 }
 
-/** Members of which the input has one series of a pattern, but not that of another: they have no full result. */
+/** A note for each pattern that some members have no series for: their results are incomplete. */
 export function lackingMembers({ sources }: Plan, files: readonly FileOutcome[]): string[] {
   const matcher = new SourceMatcher(sources);
   const membersOf = sources.map(() => new Set<string>());

@@ -2,7 +2,7 @@ import { main } from '../command-line.js';
 import { processIo } from '../terminal/io.js';
 import { run } from './run.js';
 
-/** Runs `windrow run`, which is built apart: a file of its own starts sooner than parts shared with other commands. */
+/** Runs `windrow run`, which has a bundle of its own because that starts sooner than one shared with other commands. */
 export function runProcess(words: readonly string[], code: URL): Promise<number> {
   return main(words, processIo(code), { run: async () => run });
 }

@@ -26,16 +26,16 @@ export interface FileOutcome extends CsvSummary {
 export interface FileSettings {
   readonly plan: Plan;
   readonly timezone: string | undefined;
-  /** Rows given to the engine at once. */
+  /** How many rows are pushed into the engine at once. */
   readonly chunkRows: number;
   readonly onBadRow: 'fail' | 'skip';
-  /** What the caller says of the files. */
+  /** What the caller says about the files. */
   readonly input: InputOptions;
-  /** Of all files; undefined where each has that of its name. */
+  /** The format of all files; by default that of each file's name. */
   readonly format?: Format | undefined;
-  /** What of a file may be left unread. */
+  /** The span outside of which samples may be left unread. */
   readonly span?: Pick<FormatOptions, 'fromMs' | 'untilMs'> | undefined;
-  /** Threads that read beside the main one. */
+  /** Threads that read besides the main one. */
   readonly pool?: RangePool | undefined;
 }
 
@@ -48,11 +48,11 @@ export interface FileListener {
 /** Where the rows of a file go. */
 interface Reading extends FileListener {
   readonly onChunk: (series: readonly Series[]) => void;
-  /** Asked after each block; once true, reading stops and the result is undefined. */
+  /** Called after each block; once it returns true, reading stops and the result is undefined. */
   readonly isStopped: () => boolean;
 }
 
-/** Reads one file and passes on the series that the plan reads. @throws CsvError, also where no row can be read */
+/** Reads one file and passes on the series that the plan reads. @throws CsvError, also if no row can be read. */
 export async function readFile(
   { plan, timezone, chunkRows, onBadRow, input: given, format, span, pool }: FileSettings,
   input: InputFile,
@@ -129,7 +129,7 @@ async function readSummary(
   return format.read({ name: input.name, blocks }, options, listener);
 }
 
-// Rows that are skipped are exceptions; a file of them is a mistake.
+// Some skipped rows are acceptable; a file with nothing else is an error.
 function allBad({ path, name }: InputFile, { rejected }: CsvSummary, first: RejectedRow): CsvError {
   const { line, column, text, reason } = first;
   const rows = rejected === 1 ? 'its only row is' : `all ${counted(rejected, 'row')} are`;
@@ -140,8 +140,8 @@ function allBad({ path, name }: InputFile, { rejected }: CsvSummary, first: Reje
 }
 
 /**
- * The name of a series that has none in standard input, which has none either: if the request reads only one series, it
- * is that one. In a file it is named after the file.
+ * The id of a series that standard input does not name: that of the only series that the request reads, or `stdin`.
+ * Undefined for a file, whose name is used.
  */
 export function unnamedOf({ sources }: Plan, { path }: InputFile): string | undefined {
   if (path !== '-') return undefined;

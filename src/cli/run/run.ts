@@ -27,7 +27,7 @@ const runOptions: readonly CommandOption[] = [
   {
     flag: '--warmup',
     value: 'DURATION',
-    summary: 'warm up with the samples this long before --from, or with `all`: the results are the same as of one run',
+    summary: 'warm up with samples from this long before --from, or `all`, so that results match those of one run',
   },
   {
     flag: '--lateness',
@@ -36,7 +36,7 @@ const runOptions: readonly CommandOption[] = [
   },
   { flag: '--threads', value: 'N', summary: 'use up to N threads to read files (default: 1); results stay the same' },
   { flag: '--report', value: 'FILE', summary: 'write a report of the run as JSON' },
-  { flag: '--plot', value: 'FILE', summary: 'draw the results as a chart: PNG where the name ends in .png, else SVG' },
+  { flag: '--plot', value: 'FILE', summary: 'draw the results as a chart: PNG if the name ends in .png, else SVG' },
   {
     flag: '--on-bad-row',
     value: 'WHAT',
@@ -60,23 +60,24 @@ export const run: Command = {
   wide    timestamp,boiler,chiller,...          each column is a series of that name, metric Raw
   single  timestamp,value                       one series, named after the file without .csv, metric Raw
   days    date,00:00,00:15,...                  a day in each row
-Columns may come in any order; of CSV, separated by commas, semicolons, tabs or bars. Files ending in .gz or .zst are
-decompressed. A single series on standard input takes the name of the only series that the request reads, or stdin.`,
-    `Ids in the request may be patterns: zone-{n} for every zone of the files, or * for every series. Each has its own
-results in one run; series with plain ids beside patterns are shared by all.`,
-    `How dates, decimals and columns are to be understood is told from the names and the first rows, and said in the
-summary. Where that is not plain, the run stops and names the option that says it: --series for a column that tells
-devices apart, --time-format for dates like 03/04/2024, and so on. Local times that occur twice when clocks go back are
-told apart by their order.`,
+Columns may come in any order. CSV may be separated by commas, semicolons, tabs or bars. Files ending in .gz or .zst
+are decompressed. A single series on standard input takes the name of the only series that the request reads, or
+stdin.`,
+    `Ids in the request may be patterns: zone-{n} for every zone in the files, or * for every series. Each zone or
+series has its own results in one run; series with plain ids beside patterns are shared by all.`,
+    `The run finds out from the names and the first rows how to read dates, decimals and columns, and says so in the
+summary. If they are ambiguous, it stops and names the option to use: --series for a column that tells devices apart,
+--time-format for dates like 03/04/2024, and so on. Local times that occur twice when clocks go back are told apart by
+their order.`,
     `Formats: csv, ndjson (.ndjson, .jsonl), parquet and arrow (.arrow, .feather, .ipc, .arrows) are read and written,
-the line protocol of InfluxDB (.lp) is read. Parquet and Arrow take optional packages and hold times to the microsecond.
-Tables of all formats are understood alike; of Parquet, row groups outside --from and --until are not read.`,
+the line protocol of InfluxDB (.lp) is only read. Parquet and Arrow need optional packages, and times in them are exact
+to the microsecond. The same layouts work in all formats. Parquet row groups outside --from and --until are not read.`,
     `The output is timestamp,timeseriesId,metric,value, ordered by result, then by time. An output file appears complete
 or not at all. A batch uses little memory as long as every series is in time order. If one is not, the run starts
 again, sorts in memory, and says so.`,
-    `A run in parts, such as day by day with --from and --until, gives with --warmup what one run gives: each part takes
-the samples before --from into account, and gives the results that were not final by then. Where two parts give a result
-of the same time, as of a window that --until cut, that of the later part counts. The input is held in memory.`,
+    `With --warmup, runs in parts, such as day by day with --from and --until, give what a single run gives: each part
+takes the samples before --from into account, and gives the results that were not final by then. If two parts give a
+result for the same time, as for a window cut by --until, that of the later part counts. The input is held in memory.`,
     `With --threads N, up to N threads read large files: one per 16 MB, or per 128 MB if a row is a time and one value.
 This is faster when cores are idle, above all for the long and wide layouts, but takes about a third more CPU time.
 Streams, compressed files and pipes are always read by one thread.`,

@@ -6,7 +6,7 @@ import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
 import { microsOf } from '../table/micros.js';
 import type { Cells, TableReader } from '../table/table-reader.js';
-import { localTimes, openTyped, type TypedColumn, wholeOf } from '../table/typed-columns.js';
+import { decimals, localTimes, openTyped, type TypedColumn, wholeOf } from '../table/typed-columns.js';
 import { unpackLz4Frame } from './lz4-frame.js';
 
 /** Arrow IPC, as a file (Feather 2) or a stream, a record batch at a time. */
@@ -53,17 +53,24 @@ function typedColumn(
   { timezone }: FormatOptions,
   { DataType }: Pick<typeof Arrow, 'DataType'>,
 ): TypedColumn {
-  const isNumber = DataType.isFloat(type) || DataType.isInt(type) || DataType.isBool(type);
+  const scale = DataType.isDecimal(type) ? type.scale : undefined;
+  const isNumber = DataType.isFloat(type) || DataType.isInt(type) || DataType.isBool(type) || scale !== undefined;
   const isTime = DataType.isTimestamp(type) || DataType.isDate(type);
-  const isLocal = timezone !== undefined && DataType.isTimestamp(type) && !type.timezone;
-  return { name, type: isTime ? 'time' : isNumber ? 'number' : 'other', isLocal };
+  const isLocal = timezone !== undefined && isTime && !(DataType.isTimestamp(type) && type.timezone);
+  return { name, type: isTime ? 'time' : isNumber ? 'number' : 'other', isLocal, scale };
 }
 
 // Times come as epoch milliseconds; local ones as texts.
-function cellsOf(batch: RecordBatch, column: number, { isLocal }: TypedColumn): Cells {
+function cellsOf(batch: RecordBatch, column: number, { isLocal, scale }: TypedColumn): Cells {
   const vector = batch.getChildAt(column);
   const cells = Array.from({ length: batch.numRows }, (_, row): unknown => vector?.get(row));
+  if (scale !== undefined) return decimals(cells.map(bytesOf), scale);
   return isLocal ? localTimes(cells) : cells;
+}
+
+// A decimal comes as words, the least first.
+function bytesOf(words: unknown): unknown {
+  return words instanceof Uint32Array ? new Uint8Array(words.slice().buffer).reverse() : words;
 }
 
 const MAGIC = 'ARROW1';

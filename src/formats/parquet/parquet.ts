@@ -2,7 +2,7 @@ import type { AsyncBuffer, FileMetaData, ParquetParsers, SchemaElement } from 'h
 import { WindrowError } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
 import type { Cells } from '../table/table-reader.js';
-import { localTimes, openTyped, SAMPLE_ROWS, type TypedColumn, wholeOf } from '../table/typed-columns.js';
+import { decimals, localTimes, openTyped, SAMPLE_ROWS, type TypedColumn, wholeOf } from '../table/typed-columns.js';
 import { openParquetWriter } from './writer.js';
 
 /** Parquet with flat columns, a row group at a time. */
@@ -27,6 +27,9 @@ async function read(
   try {
     const metadata = await hyparquet.parquetMetadataAsync(file, { parsers });
     const elements = metadata.schema.slice(1);
+    const columns = elements.map((element) => typedColumn(element, options));
+    // A decimal comes as its digits, as hyparquet would multiply them by a power of ten that is rounded.
+    for (const [i, { scale }] of columns.entries()) if (scale !== undefined) delete elements[i]!.converted_type;
     const names = elements.map(({ name }) => name);
     if (elements.some(({ num_children: children }) => children)) {
       throw new WindrowError('file.format', `${source.name}: has nested columns; expected numbers, texts and times`);
@@ -49,11 +52,13 @@ async function read(
           }
         },
       });
-      return names.map((name) => cells.get(name));
+      return columns.map(({ name, scale }) => {
+        const column = cells.get(name);
+        return column === undefined || scale === undefined ? column : decimals(column, scale);
+      });
     };
     const rowCount = Number(metadata.num_rows);
     const sample = await readRows(names, 0, Math.min(SAMPLE_ROWS, rowCount));
-    const columns = elements.map((element) => typedColumn(element, options));
     const reader = openTyped(columns, sample, options);
     const { timeColumn } = reader.roles;
     const used = reader.usedColumns().map((column) => names[column]!);
@@ -80,7 +85,13 @@ async function read(
 
 function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn {
   const type = isTime(column) ? 'time' : column.type === 'BYTE_ARRAY' ? 'other' : 'number';
-  return { name: column.name, type, isLocal: isLocal(column, options) };
+  return { name: column.name, type, isLocal: isLocal(column, options), scale: scaleOf(column) };
+}
+
+// Of bytes of any length, hyparquet makes texts where it is not told that they are decimals.
+function scaleOf({ type, scale = 0, logical_type: logical, converted_type: converted }: SchemaElement) {
+  const isDecimal = converted === 'DECIMAL' || logical?.type === 'DECIMAL';
+  return isDecimal && type !== 'BYTE_ARRAY' ? scale : undefined;
 }
 
 function isTime({ type, logical_type: logical, converted_type: converted }: SchemaElement): boolean {
@@ -88,9 +99,10 @@ function isTime({ type, logical_type: logical, converted_type: converted }: Sche
   return converted === 'TIMESTAMP_MILLIS' || converted === 'TIMESTAMP_MICROS' || converted === 'DATE';
 }
 
-// A timestamp that is not adjusted to UTC is local if the run has a zone.
-function isLocal({ logical_type: logical }: SchemaElement, { timezone }: FormatOptions): boolean {
-  return timezone !== undefined && logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC;
+// A date, and a timestamp that is not adjusted to UTC, are local if the run has a zone.
+function isLocal({ logical_type: logical, converted_type: converted }: SchemaElement, options: FormatOptions): boolean {
+  const isDate = logical?.type === 'DATE' || converted === 'DATE';
+  return options.timezone !== undefined && (isDate || (logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC));
 }
 
 // Whether a row group lies outside the run, according to its statistics.

@@ -21,12 +21,18 @@ interface Gathered extends CsvSeriesCount {
   value: number[];
 }
 
+type TableOptions = CsvReaderOptions & {
+  readonly chunkRows: number;
+  /** Whether times are such by their type, so that nothing had to be told of them. */
+  readonly areTimesTyped?: boolean;
+};
+
 /**
  * Reads tables whose cells have types: rows of JSON, Parquet, Arrow. It finds out what the columns are for as with CSV.
  */
 export class TableReader {
   readonly roles: Roles;
-  readonly #options: CsvReaderOptions & { readonly chunkRows: number };
+  readonly #options: TableOptions;
   readonly #dialect: Dialect;
   readonly #naming: SeriesNaming;
   readonly #readTime: ReturnType<typeof timeReader>;
@@ -38,11 +44,7 @@ export class TableReader {
   #missing = 0;
 
   /** @param isWhole whether no more rows will come than the facts have texts of. */
-  constructor(
-    columns: readonly ColumnFacts[],
-    options: CsvReaderOptions & { readonly chunkRows: number },
-    isWhole: boolean,
-  ) {
+  constructor(columns: readonly ColumnFacts[], options: TableOptions, isWhole: boolean) {
     const { fileName: file, timezone, isNamed = options.wanted } = options;
     const fail: Fail = (reason, code = 'csv.header') => {
       throw new WindrowError(code === 'csv.header' ? 'file.format' : code, `${file}: ${reason}`);
@@ -97,7 +99,8 @@ export class TableReader {
     const series = [...this.#byKey.values()].map(({ timeseriesId, metric, samples }) => {
       return { timeseriesId, metric, samples };
     });
-    const notes = [...this.roles.notes, ...dialectNotes(this.#dialect), ...this.#naming.notes];
+    const told: Dialect = this.#options.areTimesTyped ? { ...this.#dialect, time: 'auto' } : this.#dialect;
+    const notes = [...this.roles.notes, ...dialectNotes(told), ...this.#naming.notes];
     const counts = { rows: this.#rows, rejected: this.#rejected, missing: this.#missing };
     return { layout: this.roles.layout, ...counts, series, notes };
   }

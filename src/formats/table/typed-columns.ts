@@ -9,6 +9,8 @@ export interface TypedColumn {
   readonly type: 'time' | 'number' | 'other';
   /** For times: whether the file says that they are local. */
   readonly isLocal: boolean;
+  /** Of a decimal, how many of its digits stand behind the point. */
+  readonly scale?: number | undefined;
 }
 
 /** How many rows decide what the columns are. */
@@ -24,10 +26,24 @@ export function openTyped(
     const texts = Array.from(sample[column] ?? [], textOf).slice(0, SAMPLE_ROWS);
     return type === 'other' ? factsOf(name, texts) : { name, kind: type === 'time' ? 'instant' : 'number', texts };
   });
-  const ofTimes = new TableReader(facts, { ...options, timeFormat: options.timeFormat ?? 'ms' }, true);
+  const ofTimes = new TableReader(facts, { ...options, timeFormat: 'ms', areTimesTyped: true }, true);
   const time = columns[ofTimes.roles.timeColumn];
   if (time?.type !== 'time') return new TableReader(facts, options, true);
   return time.isLocal ? new TableReader(facts, { ...options, timeFormat: undefined }, true) : ofTimes;
+}
+
+/** Decimals as the doubles nearest to them, from their digits: whole numbers, or bytes with the greatest first. */
+export function decimals(cells: ArrayLike<unknown>, scale: number): unknown[] {
+  return Array.from(cells, (cell) => {
+    const digits = cell instanceof Uint8Array ? wholeNumberOf(cell) : cell;
+    return typeof digits === 'number' || typeof digits === 'bigint' ? Number(`${digits}e${-scale}`) : digits;
+  });
+}
+
+function wholeNumberOf(bytes: Uint8Array): bigint {
+  let digits = 0n;
+  for (const byte of bytes) digits = 256n * digits + BigInt(byte);
+  return BigInt.asIntN(8 * bytes.length, digits);
 }
 
 /** Turns local times into texts, so that they are read in the zone of the run. */
