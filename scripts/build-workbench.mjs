@@ -1,5 +1,5 @@
 // Builds the workbench (src/workbench) into one static HTML file, dist/workbench.html, with script and style inside;
-// its Content-Security-Policy lists both by their hashes. dist/workbench-formats.js reads Parquet and the other formats.
+// its Content-Security-Policy lists both by their hashes. dist/workbench-formats.js reads the formats beside CSV.
 //
 //   node scripts/build-workbench.mjs
 

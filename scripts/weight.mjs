@@ -15,7 +15,7 @@ const srcPath = fileURLToPath(new URL('../src/', import.meta.url));
 const distPath = fileURLToPath(new URL('../dist/', import.meta.url));
 
 const KILOBYTE = 1024;
-const CORE_BYTES_GOAL = 30 * KILOBYTE;
+const CORE_BYTES_GOAL = 37.5 * KILOBYTE;
 /** The current sizes plus a little; docs/architecture.md says what the exact sums added. */
 const CORE_BYTES_MAX = 41.2 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a limit of their own. */
