@@ -101,6 +101,9 @@ describe('NDJSON', () => {
     expect((await run(world, 'keyed.ndjson')).stderr).toContain('say it with the option series (--series device)');
     expect((await run(world, 'keyed.ndjson', '--series', 'device')).stdout).toBe(RESULT);
     expect((await run(world, 'bad.ndjson')).stderr).toContain('line 4: expected a JSON object, received "[1]"');
+    world.write('nested.ndjson', `${text}${text.replaceAll(/"value":[^}]*/g, '"value":{"mean":1}')}`);
+    const { stderr } = await run(world, 'nested.ndjson');
+    expect(stderr).toContain('row 4: value: an object is not a number; expected one number a field');
     world.write('time.ndjson', text.replace(ROWS[1]!, 'noon'));
     const skipped = await run(world, 'time.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
     expect(skipped.stderr).toContain('1 bad row');

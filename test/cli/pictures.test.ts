@@ -50,6 +50,6 @@ describe('pictures', () => {
     expect(asked.stderr).toContain('"cold" is not a number');
     world.write('texts.csv', rows.map((row) => row.split(',').slice(0, 2).join(',')).join('\n'));
     const none = await world.run('plot', '~/texts.csv');
-    expect(none.stderr).toContain('the columns note hold texts; expected one of numbers');
+    expect(none.stderr).toContain('the column note holds texts; expected at least one column of numbers');
   });
 });

@@ -47,6 +47,16 @@ describe('several devices in one file', () => {
     expect(stderr).toContain('--layout wide');
   });
 
+  it('are recognised by two columns if rows share time and name, as InfluxDB 1 writes them', async () => {
+    const hosts = ['host=a', 'host=b'].map((tags, i) => (time: number) => `cpu,${tags},${time},${i}`);
+    const influx = [1, 2, 3, 4, 5].flatMap((hour) => hosts.map((row) => row(1_709_250_000 + 3600 * hour)));
+    const world = worldWith(`name,tags,time,value\n${influx.join('\n')}\n`);
+    const { code, stderr } = await run(world);
+    expect(code).toBe(2);
+    expect(stderr).toContain('the columns "name" (cpu) and "tags" (host=a, host=b) seem to say which series a row');
+    expect(stderr).toContain('(--series name tags)');
+  });
+
   it('count as replaced samples if the caller insists; the summary says so first', async () => {
     const wide = csv.replace('temperature', 'office');
     const { code, stderr } = await run(worldWith(wide), '--layout', 'wide');

@@ -42,7 +42,8 @@ function kindOf(texts: readonly string[]): ColumnKind {
   return 'text';
 }
 
-function kindOfText(text: string): ColumnKind {
+/** The kind of one text. */
+export function kindOfText(text: string): ColumnKind {
   if (SHORT_NUMBER.test(text)) return 'number';
   if (MISSING.test(text)) return 'empty';
   if (ISO_INSTANT.test(text)) return 'instant';

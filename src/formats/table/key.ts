@@ -10,21 +10,37 @@ const SHARED_ROWS_MIN = 8;
 const SHARED_SHARE_MIN = 0.2;
 
 /**
- * The column that seems to tell rows of several series apart, judged by the first rows of a table: by its name, or
- * because many rows share their time and differ in this column. Undefined if there is none.
+ * The columns that seem to tell rows of several series apart, judged by the first rows of a table: one by its name, or
+ * because many rows share their time and differ in this column; and a second if rows share time and key without it.
  */
-export function findKey(times: readonly ColumnFacts[], columns: readonly ColumnFacts[]): ColumnFacts | undefined {
-  const named = columns.find(isNamedAsKey);
-  if (named !== undefined) return named;
+export function findKeys(times: readonly ColumnFacts[], columns: readonly ColumnFacts[]): readonly ColumnFacts[] {
   const rowTimes = times[0]?.texts.map((_, row) => times.map(({ texts }) => texts[row]).join(' ')) ?? [];
-  const sharing = sharingRows(rowTimes);
-  if (sharing < SHARED_ROWS_MIN || sharing < SHARED_SHARE_MIN * rowTimes.length) return undefined;
+  const key = columns.find(isNamedAsKey) ?? findByTimes(rowTimes, columns);
+  if (key === undefined) return [];
+  const rowKeys = joined(rowTimes, key);
+  const isSecond = (column: ColumnFacts): boolean =>
+    column !== key && column.kind === 'text' && sharingRows(joined(rowKeys, column)) === 0;
+  const second = areShared(rowKeys) ? columns.find(isSecond) : undefined;
+  return second === undefined ? [key] : [key, second];
+}
+
+function findByTimes(rowTimes: readonly string[], columns: readonly ColumnFacts[]): ColumnFacts | undefined {
+  if (!areShared(rowTimes)) return undefined;
   return columns.find((column) => {
     const isOfFew = 2 * distinctTexts(column).length <= column.texts.length;
     const isBeside = columns.some((other) => other !== column && other.kind === 'number');
     if (!isOfFew || !isBeside || (column.kind !== 'text' && !isWhole(column))) return false;
-    return sharingRows(rowTimes.map((time, row) => `${time} ${column.texts[row]}`)) === 0;
+    return sharingRows(joined(rowTimes, column)) === 0;
   });
+}
+
+function joined(rowKeys: readonly string[], { texts }: ColumnFacts): string[] {
+  return rowKeys.map((key, row) => `${key} ${texts[row]}`);
+}
+
+function areShared(rowKeys: readonly string[]): boolean {
+  const sharing = sharingRows(rowKeys);
+  return sharing >= SHARED_ROWS_MIN && sharing >= SHARED_SHARE_MIN * rowKeys.length;
 }
 
 function isNamedAsKey(column: ColumnFacts): boolean {

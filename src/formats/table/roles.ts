@@ -1,7 +1,7 @@
 import { didYouMean } from '../../core/suggest.js';
 import { dayColumns } from './days.js';
 import { type ColumnFacts, distinctTexts, wordsOf } from './facts.js';
-import { findKey } from './key.js';
+import { findKeys } from './key.js';
 
 /**
  * How the columns of a table make series. *long*: each row names its series. *wide*: every column but the time is a
@@ -222,7 +222,10 @@ class Table {
     const texts = named.filter((column) => areTextsLeft && this.#isText(column));
     if (texts.length === 0) return this.#valuesOf(named);
     const names = texts.map((column) => this.#columns[column]!.name).join(', ');
-    if (texts.length === named.length) this.#fail(`the columns ${names} hold texts; expected one of numbers`);
+    if (texts.length === named.length) {
+      const which = texts.length === 1 ? `the column ${names} holds` : `the columns ${names} hold`;
+      this.#fail(`${which} texts; expected at least one column of numbers`);
+    }
     notes.push(`texts left out: ${names}`);
     return this.#valuesOf(named.filter((column) => !texts.includes(column)));
   }
@@ -240,25 +243,29 @@ class Table {
     const isOpen = ({ name }: ColumnFacts): boolean => name !== '' && !isAskedFor(name);
     const open = rest.filter((column) => !chosen.includes(column) && isOpen(this.#columns[column]!));
     const times = [timeColumn, clockColumn].flatMap((column) => this.#columns[column] ?? []);
-    const key = findKey(
+    const keys = findKeys(
       times,
       open.map((column) => this.#columns[column]!),
     );
-    if (key !== undefined) this.#askKey(key, `the column ${JSON.stringify(key.name)}`, argumentOf(key.name));
+    if (keys.length > 0) {
+      const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
+      const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
+      this.#askSeries(subject, keys.map(({ name }) => argumentOf(name)).join(' '));
+    }
     // This is how pandas writes an unnamed level of an index.
     const index = rest.find((column) => {
       const { name, kind, texts } = this.#columns[column]!;
       return name === '' && kind === 'text' && distinctTexts(this.#columns[column]!).length < texts.length;
     });
-    if (index !== undefined)
-      this.#askKey(this.#columns[index]!, `column ${index + 1}, without a name,`, String(index + 1));
+    if (index === undefined) return;
+    const subject = `column ${index + 1}, without a name, ${examplesOf(this.#columns[index]!)} seems`;
+    this.#askSeries(subject, String(index + 1));
   }
 
-  #askKey(key: ColumnFacts, name: string, argument: string): never {
-    const examples = distinctTexts(key).slice(0, 3).join(', ');
-    const told = `${name} (${examples}) seems to say which series a row belongs to`;
+  #askSeries(subject: string, argument: string): never {
     const mend = `if so, say it with the option series (--series ${argument})`;
-    return this.#fail(`${told}; ${mend}; if each column is a series of its own, with --layout wide`, 'csv.unclear');
+    const wide = 'if each column is a series of its own, with --layout wide';
+    return this.#fail(`${subject} to say which series a row belongs to; ${mend}; ${wide}`, 'csv.unclear');
   }
 
   idNotes(ids: Roles['ids']): string[] {
@@ -332,4 +339,8 @@ function noTimeReason(columns: readonly string[]): string {
 /** A name as it is typed in a shell. */
 function argumentOf(name: string): string {
   return /^[\w.-]+$/.test(name) ? name : `"${name}"`;
+}
+
+function examplesOf(column: ColumnFacts): string {
+  return `(${distinctTexts(column).slice(0, 3).join(', ')})`;
 }

@@ -116,7 +116,7 @@ export class TableReader {
     for (const { column, name } of values) {
       const cell = cells[column]?.[row];
       const value = this.#valueOf(cell);
-      if (value === undefined) return `${name}: ${describeValue(cell)} ${numberFault(String(cell), this.#dialect)}`;
+      if (value === undefined) return `${name}: ${describeValue(cell)} ${faultOf(cell, this.#dialect)}`;
       numbers.push(value);
     }
     const texts = ids.map(({ column, prefix }) => ({ prefix, text: textOf(cells[column]?.[row]) }));
@@ -186,6 +186,11 @@ function readCell(cell: unknown, clock: string, readTime: ReturnType<typeof time
   if (cell instanceof Date) return { timeMs: cell.getTime(), isNearChange: false };
   const isText = typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'bigint';
   return isText ? readTime(`${String(cell).trim()}${clock}`) : { problem: 'is no time; every row needs one' };
+}
+
+function faultOf(cell: unknown, dialect: Dialect): string {
+  if (typeof cell === 'object') return 'is not a number; expected one number a field';
+  return numberFault(String(cell), dialect);
 }
 
 /** A cell as text; '' for an empty one. */

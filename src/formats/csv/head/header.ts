@@ -1,6 +1,6 @@
 import type { InTurns } from '../../../core/turns.js';
 import { type Dialect, dialectNotes, isUsual, tellDialect } from '../../table/dialect.js';
-import { factsOf } from '../../table/facts.js';
+import { type ColumnFacts, factsOf, kindOfText } from '../../table/facts.js';
 import { type Fail, isTimeName, type Roles, tellRoles } from '../../table/roles.js';
 import { unitOf, withoutUnit } from '../../table/units.js';
 import { LINE_FEED } from '../bytes.js';
@@ -84,7 +84,7 @@ export function* tellHeader(
   const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
   const roles = tellRoles(facts, { ...options, isAskedFor }, fail);
   if (isWide(found)) yield;
-  if (roles.layout !== 'days') failAtEqualNames(columns, roles, fail);
+  if (roles.layout !== 'days') failAtEqualNames(facts, roles, fail);
   const values = roles.values.filter(({ column }) => facts[column]!.kind !== 'text');
   const valueTexts = values.flatMap(({ column }) => numbers[column]!);
   const isHomeAssistant = columns.some((name) => name.toLowerCase() === 'entity_id');
@@ -145,15 +145,20 @@ function laterHeader(bytes: Uint8Array, line: number): string {
 }
 
 // Two columns of one name would become one series.
-function failAtEqualNames(columns: readonly string[], roles: Roles, fail: Fail): void {
+function failAtEqualNames(columns: readonly ColumnFacts[], roles: Roles, fail: Fail): void {
   const used = [roles.timeColumn, roles.clockColumn, roles.metricColumn].filter((column) => column >= 0);
   const named = [...used, ...roles.ids.map(({ column }) => column), ...roles.values.map(({ column }) => column)];
   const firstColumn = new Map<string, number>();
   for (const column of [...new Set(named)].sort((a, b) => a - b)) {
-    const name = columns[column]!;
+    const { name, texts } = columns[column]!;
     const first = firstColumn.get(name);
     if (first !== undefined && name !== '') {
-      fail(`columns ${first + 1} (${columns[first]}) and ${column + 1} (${name}) have one meaning; rename one`);
+      // Below a header of several lines, as pandas writes it, the first row holds names too.
+      const isHeader = kindOfText(texts[0] ?? '') === 'text';
+      const mend = isHeader
+        ? 'a header must be one line; join its lines (pandas: df.columns = df.columns.map("_".join))'
+        : 'rename one';
+      fail(`columns ${first + 1} and ${column + 1} are both named ${name}; ${mend}`);
     }
     firstColumn.set(name, column);
   }
