@@ -172,11 +172,16 @@ export const operationNames: readonly string[] = all.flatMap(({ name, aliases = 
 
 /** The operation of a name or alias, in any case. */
 export function findOperation(name: string): Operation | undefined {
-  const wanted = name.toLowerCase();
-  return all.find((operation: Operation) =>
-    [operation.name, ...(operation.aliases ?? [])].some((known) => known.toLowerCase() === wanted),
+  byLowerCase ??= new Map(
+    all.flatMap((operation: Operation) =>
+      [operation.name, ...(operation.aliases ?? [])].map((known) => [known.toLowerCase(), operation] as const),
+    ),
   );
+  return byLowerCase.get(name.toLowerCase());
 }
+
+// Made with the first request, not with the import.
+let byLowerCase: ReadonlyMap<string, Operation> | undefined;
 
 /** The JSON Schemas of an operation's parameters, with their descriptions. */
 export function parameterSchemas({ name, parameters }: Operation): Readonly<Record<string, JsonSchema>> {

@@ -28,7 +28,7 @@ export function createPlan<const R>(request: R & RequestLike<R>, options: PlanOp
 export function* planInTurns(request: unknown, options: PlanOptions = {}): InTurns<Plan> {
   const timezone = checkTimezone(options?.timezone ?? 'UTC');
   const issues: Issue[] = [];
-  const items = readRequest(request, timezone, issues);
+  const items = yield* readRequest(request, timezone, issues);
   yield;
   const resolved = resolve(items, issues);
   yield;

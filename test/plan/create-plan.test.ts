@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Issue } from '../../src/core/errors.js';
+import { finish } from '../../src/core/turns.js';
 import { createPlan, explain, openStream, type Plan, pipeline, type RequestItem, runBatch } from '../../src/index.js';
 import { operationNames, operationsByName } from '../../src/operations/index.js';
 import { readRequest } from '../../src/plan/read-request.js';
@@ -254,7 +255,7 @@ describe('thousands of steps in reverse order', () => {
   test('are each visited only a few times, however many depend on one another', () => {
     let lookCount = 0;
     const issues: Issue[] = [];
-    const items = readRequest([item(steps)], 'UTC', issues).map((read) => ({
+    const items = finish(readRequest([item(steps)], 'UTC', issues)).map((read) => ({
       ...read,
       steps: read.steps.map(
         (one) =>

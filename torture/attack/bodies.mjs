@@ -28,14 +28,15 @@ export async function bodies() {
     processingType: 'stream',
     operations: [{ ...step, parameters: { valuerangelist: ranges } }],
   };
-  const chain = (count) => {
-    const at = (k) => [{ timeseriesId: 'a', metric: k === 0 ? 'Raw' : `Step${k}` }];
+  const chain = (count, name = 'Step') => {
+    const at = (k) => [{ timeseriesId: 'a', metric: k === 0 ? 'Raw' : `${name}${k}` }];
     const operations = Array.from({ length: count }, (_, k) => {
       return { operation: 'Mul', input: at(k), output: at(k + 1), parameters: { scalar: 1.1 } };
     });
-    return { metric: `Step${count}`, processingType: 'stream', operations };
+    return { metric: `${name}${count}`, processingType: 'stream', operations };
   };
-  const faulty = (count) => JSON.stringify([chain(count)]).replaceAll('"scalar"', '"scaler"');
+  const chains = JSON.stringify(['A', 'B', 'C'].map((name) => chain(1000, name)));
+  const faulty = chains.replaceAll('"scalar"', '"scaler"');
   const many = (count) =>
     JSON.stringify(Array.from({ length: count }, (_, i) => ({ ...chain(1), metric: `Item${i}` })).map(renamed));
   const renamed = ({ operations: [only], ...rest }, i) => {
@@ -70,9 +71,9 @@ export async function bodies() {
     ['JSON of 16 MiB: operations', json, filled('{"metric":"a","operations":[{"operation":"Ad"}]},'), '/operations'],
     ['JSON: 20,000 steps that are none', json, JSON.stringify([{ operations: Array(20_000).fill({}) }]), '/operations'],
     ['JSON: a plan of 20,000 steps', json, JSON.stringify([chain(20_000)]), '/operations'],
-    ['JSON: a plan of 3,000 steps', json, JSON.stringify([chain(3000)]), '/operations?dryRun=true'],
-    ['JSON: 3,000 steps, each with two faults', json, faulty(3000), '/operations'],
-    ['JSON: an item of 3,000 steps, registered', json, JSON.stringify([chain(3000)]), '/operations'],
+    ['JSON: three plans of 1,000 steps', json, chains, '/operations?dryRun=true'],
+    ['JSON: 3,000 steps, each with two faults', json, faulty, '/operations'],
+    ['JSON: three items of 1,000 steps, registered', json, chains, '/operations'],
     ['JSON: 1,000 items, registered', json, many(1000), '/operations'],
     ['a key of 16 MiB', json, `[{"${'k'.repeat(MIB16 - 20)}":1}]`, '/operations'],
     ['1 GiB of blank lines, packed, CSV', csv, blank, undefined, gzip],

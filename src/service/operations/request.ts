@@ -11,8 +11,10 @@ import { nameProblem } from '../timeseries/write/json.js';
 import { outputOf } from './compute/step.js';
 
 const ITEMS_MAX = 1000;
-/** Steps of a request: they are planned at once, ten microseconds for each. */
+/** Steps of a request. */
 const STEPS_MAX = 3000;
+/** Steps of the plan of one item, with those of the items it reads: its stream is opened in one turn. */
+const ITEM_STEPS_MAX = 1000;
 /** Steps of the plans of all its items together: each has those of the items it reads too. */
 const PLANNED_STEPS_MAX = 20_000;
 /** So many steps are planned, or set up to run, before others are answered. */
@@ -33,6 +35,7 @@ export async function readOperations(body: unknown, rangesMax = defaultSettings.
   for (const definition of splitRequest(plan)) {
     const { length } = definition.plan.steps;
     stepCount += length;
+    checkItemSize(length);
     if (stepCount > PLANNED_STEPS_MAX) {
       throw tooLarge(`${PLANNED_STEPS_MAX} steps, with those of the items read counted again`, 'more');
     }
@@ -54,6 +57,7 @@ function checkSize(body: readonly unknown[], rangesMax: number): void {
   for (const item of body) {
     const steps: unknown = Object(item).operations;
     if (!Array.isArray(steps)) continue;
+    checkItemSize(steps.length);
     stepCount += steps.length;
     if (stepCount > STEPS_MAX) throw tooLarge(`${STEPS_MAX} steps`, 'more');
     for (const step of steps) {
@@ -67,6 +71,11 @@ function checkSize(body: readonly unknown[], rangesMax: number): void {
     }
     if (rangeCount > rangesMax) throw tooLarge(`${rangesMax} ranges`, 'more');
   }
+}
+
+function checkItemSize(stepCount: number): void {
+  if (stepCount <= ITEM_STEPS_MAX) return;
+  throw tooLarge(`${ITEM_STEPS_MAX} steps for an item, with those of the items it reads`, `${stepCount}`);
 }
 
 function lengthOf(list: unknown): number {

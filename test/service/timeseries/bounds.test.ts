@@ -180,21 +180,24 @@ describe('a body held in memory', () => {
       output: [{ timeseriesId: 'a', metric: 'M' }],
       parameters: { valuerangelist: Array.from({ length: count }, () => range) },
     });
-    const register = (operations: readonly object[]) =>
+    const registerAll = (items: readonly (readonly object[])[]) =>
       service.app.inject({
         method: 'POST',
         url: '/operations?dryRun=true',
         headers,
-        payload: [{ metric: 'M', processingType: 'stream', operations }],
+        payload: items.map((operations) => ({ metric: 'M', processingType: 'stream', operations })),
       });
+    const register = (operations: readonly object[]) => registerAll([operations]);
     const many = await register([step(10_001)]);
     expect([many.statusCode, many.json().status.message]).toEqual([
       400,
       'the request is too large: expected at most 10000 ranges, received more; send it in parts',
     ]);
     expect((await register([step(1000)])).statusCode).toBe(200);
-    const long = await register(Array.from({ length: 3001 }, () => ({})));
-    expect(long.json().status.message).toContain('expected at most 3000 steps');
+    const long = await register(Array.from({ length: 1001 }, () => ({})));
+    expect(long.json().status.message).toContain('expected at most 1000 steps for an item');
+    const four = await registerAll(Array.from({ length: 4 }, () => Array.from({ length: 1000 }, () => step(0))));
+    expect(four.json().status.message).toContain('expected at most 3000 steps');
     const none = await register(Array.from({ length: 501 }, () => ({})));
     expect(none.json().status.message).toContain('expected at most 500 steps without operation, input or output');
   });
