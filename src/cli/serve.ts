@@ -10,7 +10,7 @@ import type { Interrupt, Io } from './terminal/io.js';
 import { readWorkbench } from './workbench.js';
 
 const PORT = 8090;
-// Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
+// Temperatures of an office; see LICENSE-NAB.txt beside it. The package contains it.
 const DEMO_DATA = new URL('../../docs/examples/office-temperature.csv', import.meta.url);
 // Built from docs/, beside the command's own files.
 const GUIDE = fileURLToPath(new URL('../../dist/site/', import.meta.url));
@@ -112,13 +112,13 @@ export const serve: Command = {
   },
 };
 
-// A hint is not worth the end of a service whose store has just gone away.
+// Failing to give a hint must not end the service.
 async function hasNoClients({ service }: Server): Promise<boolean> {
   const clients = await service.identity.administration.listClients({}).catch(() => undefined);
   return clients?.length === 0;
 }
 
-// An address may hold a password, so it is not shown.
+// The address may contain a password, so it is not shown.
 function firstClient({ dataDirectory }: { readonly dataDirectory?: string }): string {
   const store = dataDirectory === undefined ? '--store ADDRESS' : `--data-dir ${shellWord(resolve(dataDirectory))}`;
   const line = `npx windrow client add me --org acme --scope "core_read core_write core_admin" ${store}`;
@@ -129,7 +129,7 @@ function shellWord(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-// What the system refuses is no bug in windrow.
+// A refusal by the system is not a bug in windrow.
 function startFailure(error: unknown, { dataDirectory = '', host, port }: StartOptions): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   if (error.syscall !== 'listen' && error.syscall !== 'getaddrinfo') {
@@ -177,7 +177,7 @@ function optionsOf(given: Given) {
     corsOrigins: originsOf(given),
     strictRfc: given.options.has('--strict-rfc'),
   };
-  // What the demo tells stands alone on the terminal.
+  // With the demo, only its own text and warnings appear on the terminal.
   const logLevel = nameOf(given, '--log-level', LOG_LEVELS) ?? (given.options.has('--demo') ? 'warn' : undefined);
   return {
     port,

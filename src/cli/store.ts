@@ -7,7 +7,7 @@ export type Place =
   | { readonly directory: string; readonly address?: never }
   | { readonly address: string; readonly directory?: never };
 
-/** Of every command that works with a store. */
+/** The options of every command that works with a store. */
 export const storeOptions = [
   { flag: '--data-dir', value: 'DIR', summary: 'the data directory of the service' },
   {
@@ -17,7 +17,7 @@ export const storeOptions = [
   },
 ];
 
-/** The place that a command was given; the environment's where it was given none. */
+/** The store named by the options, or else by the environment. */
 export function placeOf(given: Given, command: Command, io: Pick<Io, 'environment'>): Place {
   const place = givenPlace(given, command, io);
   if (place !== undefined) return place;
@@ -42,7 +42,7 @@ export function givenPlace(
   if (address === '' && !given.options.has('--store')) return undefined;
   if (/^postgres(?:ql)?:\/\//.test(address)) return { address };
   const name = given.options.has('--store') ? '--store' : 'WINDROW_STORE';
-  // It may hold a password, so it is not shown.
+  // The address may contain a password, so it is not shown.
   throw new WindrowError(
     'arguments',
     `${name}: expected an address such as postgres://user@host:5432/windrow, received something else`,

@@ -32,7 +32,7 @@ export const workbench: Command = {
   },
 };
 
-/** The page, and the script that reads for it what is no CSV. */
+/** The page, and the script with its readers of formats other than CSV. */
 export function readWorkbench(fs: FileSystem): WorkbenchFiles {
   try {
     return { html: fs.readFileSync(PAGE, 'utf8'), formatReaders: fs.readFileSync(FORMAT_READERS, 'utf8') };

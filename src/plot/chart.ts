@@ -4,16 +4,16 @@ import { createReducer, type Reducer } from './reducer.js';
 
 /** Gathers series for a chart, in memory that does not grow with them. */
 export interface ChartData {
-  /** Takes more of any series; those not named beforehand follow in order of first sight. */
+  /** Adds samples of any series; series not in `known` follow in order of appearance. */
   readonly add: (series: readonly Series[]) => void;
-  /** Forgets all samples. */
+  /** Removes all samples. */
   readonly reset: () => void;
   readonly lines: () => ChartLine[];
 }
 
 /**
- * @param known series whose order is given.
- * @param nameOf what the legend calls a series.
+ * @param known series that come first, in this order.
+ * @param nameOf the name of a series in the legend.
  */
 export function createChartData(
   known: readonly SeriesReference[] = [],

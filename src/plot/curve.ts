@@ -1,7 +1,7 @@
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
 import type { ChartLine, Extent } from './panels.js';
 
-/** A rectangle of the drawing, and the scales that place times and values in it. */
+/** A rectangle of the drawing, with the scales that map times and values into it. */
 export interface Frame {
   readonly left: number;
   readonly top: number;
@@ -26,8 +26,8 @@ export function frameOf(
 export type Curve = readonly (readonly [x: number, y: number])[];
 
 /**
- * The line as curves without gaps, at most four points a column: with the first, the least, the greatest and the
- * last of each column nothing is lost that can be seen.
+ * Splits a line into runs without gaps, with at most four points per column: the first, the least, the greatest and
+ * the last of each column look the same as all of them.
  */
 export function curvesOf(line: ChartLine, frame: Frame, columnWidth: number): Curve[] {
   const curves: [number, number][][] = [];

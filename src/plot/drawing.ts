@@ -2,17 +2,17 @@ import { styleSheet } from './style.js';
 
 /** What all drawings in SVG share: their frame, texts that fit, and escapes. */
 
-/** Text is set in a font of 12 pixels, whose letters are about so wide; those of Chinese, or a picture, are wider. */
+/** The approximate width of a letter in a font of 12 pixels; Chinese characters and emoji are wider. */
 export const LETTER_WIDTH = 6.9;
 const WIDE_LETTER_WIDTH = 12.5;
 const WIDE = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60]|\p{Extended_Pictographic}/u;
 
-/** About how wide a text is, in pixels. */
+/** The approximate width of a text in pixels. */
 export function textWidth(content: string): number {
   return Array.from(content).reduce((sum, letter) => sum + (WIDE.test(letter) ? WIDE_LETTER_WIDTH : LETTER_WIDTH), 0);
 }
 
-/** A text that is no wider than that: where it is, its middle gives way to `…`, as names differ at either end. */
+/** Shortens a text to a width: `…` replaces its middle, because names differ at either end. */
 export function fitted(content: string, width: number): string {
   if (textWidth(content) <= width) return content;
   const letters = Array.from(content);
@@ -28,9 +28,9 @@ export interface Page {
   readonly width: number;
   readonly height: number;
   readonly label: string;
-  /** What it shows, for those who cannot see it. */
+  /** A description for screen readers. */
   readonly summary: string;
-  /** Beyond the style of all drawings. */
+  /** CSS in addition to the style of all drawings. */
   readonly style?: string;
 }
 
@@ -57,7 +57,7 @@ export function text(className: string, x: number, y: number, content: string): 
   return `<text${ofClass} x="${pixel(x)}" y="${pixel(y)}">${escapeXml(content)}</text>`;
 }
 
-// Control characters have no place in XML 1.0, not even escaped.
+// XML 1.0 does not allow control characters, not even escaped.
 export function escapeXml(content: string): string {
   const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   const plain = Array.from(content, (letter) => (letter < ' ' && !'\t\n\r'.includes(letter) ? '\ufffd' : letter)).join(

@@ -21,7 +21,7 @@ interface Box extends LayoutNode {
   readonly lines: readonly BoxLine[];
 }
 
-/** A plan as a picture: what it reads above, each step below its inputs with its window or how far it looks back. */
+/** Draws a plan: its sources at the top, each step below its inputs, with its window or look-back. */
 export function drawGraph(plan: Plan): string {
   const boxes = [...sourceBoxes(plan), ...stepBoxes(plan)];
   const { nodes, edges, width, height } = layOut(boxes, MARGIN);
@@ -71,7 +71,7 @@ function boxOf(className: string, above: readonly number[], lines: readonly BoxL
   return { className, above, lines, width: BOX_WIDTH, height: 2 * PADDING + lines.length * LINE_HEIGHT - 4 };
 }
 
-// Words that fit into a box, in lines.
+// Breaks a text into lines that fit into a box.
 function wrapped(content: string): string[] {
   const lines: string[] = [];
   for (const word of content.split(' ')) {

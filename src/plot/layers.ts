@@ -1,8 +1,8 @@
-/** A node of a graph without circles; each comes after those above it. */
+/** A node of an acyclic graph; each comes after the nodes above it. */
 export interface LayoutNode {
   readonly width: number;
   readonly height: number;
-  /** The nodes that lead to it, by their places in the list. */
+  /** The indexes of the nodes that lead to it. */
   readonly above: readonly number[];
 }
 
@@ -14,7 +14,7 @@ export interface Placed {
 export interface Layout {
   /** The upper left corner of each node. */
   readonly nodes: readonly Placed[];
-  /** The way of each edge from the node above to the one below, around the nodes between them. */
+  /** The path of each edge from the node above to the one below, around the nodes between them. */
   readonly edges: readonly (readonly Placed[])[];
   readonly width: number;
   readonly height: number;
@@ -22,24 +22,24 @@ export interface Layout {
 
 const GAP_X = 24;
 const GAP_Y = 46;
-/** Edges that pass a layer take so much room in it. */
+/** The width of an edge that passes through a layer. */
 const LANE_WIDTH = 10;
 const SWEEPS = 4;
 
-/** A place in a layer: a node, or a lane for an edge that passes. */
+/** A place in a layer: a node, or a lane for an edge that passes through. */
 interface Slot {
   readonly width: number;
   readonly above: Slot[];
   readonly below: Slot[];
-  /** That of a lane is that of its layer. */
+  /** For a lane, the height of its layer. */
   height: number;
   x: number;
   y: number;
 }
 
 /**
- * Lays nodes out in layers, each below all that leads to it, with few crossings: slots are ordered by the middle of
- * their neighbours, in sweeps.
+ * Lays nodes out in layers, each below all nodes that lead to it, with few crossings: sweeps order the slots of each
+ * layer by the mean position of their neighbours.
  *
  * Source: Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
  */
@@ -99,7 +99,7 @@ function widthOf(layer: readonly Slot[]): number {
   return layer.reduce((sum, { width }) => sum + width + GAP_X, -GAP_X);
 }
 
-/** Side by side, in the middle of a width. */
+/** Places slots side by side, centred in a width. */
 function place(layer: readonly Slot[], width: number): void {
   let x = (width - widthOf(layer)) / 2;
   for (const slot of layer) {

@@ -4,13 +4,13 @@ export interface Panel {
   readonly isBinary: boolean;
 }
 
-// In a panel each line fills at least this part of the height, so that its course can be seen.
+// Each line in a panel fills at least this share of the height, so that its shape can be seen.
 const FILLED_MIN = 0.3;
-/** As many as there are colours and signs. */
+/** As many as there are colours and markers. */
 const LINES_MAX = 7;
 const PANELS_MAX = 6;
 
-/** Puts lines of like values together: a share of 0 to 1 would lie flat below thousands. */
+/** Groups lines of similar values: a ratio of 0 to 1 would look flat beside thousands. */
 export function groupIntoPanels(lines: readonly ChartLine[]): Panel[] {
   const panels: ChartLine[][] = [];
   for (const line of lines) {
@@ -25,12 +25,12 @@ export function groupIntoPanels(lines: readonly ChartLine[]): Panel[] {
 }
 
 function fits(panel: readonly ChartLine[], line: ChartLine): boolean {
-  // Lines of zeros and ones would hide each other.
+  // Lines of zeros and ones would cover each other.
   if (panel.length >= LINES_MAX || line.isBinary || panel.some(({ isBinary }) => isBinary)) return false;
   const all = [...panel, line];
   const { min, max } = extentOf(all);
   const needed = (max - min) * FILLED_MIN;
-  // A line that does not move needs no height, only to be near the others.
+  // A constant line needs no height, only values near the others.
   return all.every((one) => spanOf(one) >= needed || (spanOf(one) === 0 && isNear(one.min, panel, max - min)));
 }
 
@@ -48,23 +48,23 @@ export interface ChartLine {
   readonly name: string;
   readonly timeMs: Float64Array;
   readonly value: Float64Array;
-  /** 1 where there is a gap before the point. */
+  /** 1 if there is a gap before the point. */
   readonly isAfterGap: Uint8Array;
-  /** Of all samples, not only of the points kept. */
+  /** Over all samples, not only the points kept. */
   readonly sampleCount: number;
   readonly min: number;
   readonly max: number;
-  /** All values are 0 or 1: drawn as steps, not as slopes. */
+  /** Whether all values are 0 or 1; such a line is drawn as steps. */
   readonly isBinary: boolean;
 }
 
-/** A point in a place of the reader's own units. */
+/** A range, inclusive at both ends. */
 export interface Extent {
   readonly min: number;
   readonly max: number;
 }
 
-/** The least extent around all of the lines. */
+/** The smallest extent that contains all lines. */
 export function extentOf(lines: readonly Extent[]): Extent {
   return {
     min: Math.min(...lines.map(({ min }) => min)),
@@ -72,7 +72,7 @@ export function extentOf(lines: readonly Extent[]): Extent {
   };
 }
 
-/** The first and the last instant of all lines that have points. */
+/** The first and the last instant of all lines with points. */
 export function timeExtentOf(lines: readonly ChartLine[]): Extent | undefined {
   const drawn = lines.filter(({ timeMs }) => timeMs.length > 0);
   if (drawn.length === 0) return undefined;

@@ -1,19 +1,19 @@
 import { WindrowError } from '../core/errors.js';
 
-/** Turns a drawing in SVG into a PNG of twice its size, as screens have two pixels for each of ours. */
+/** Renders an SVG drawing as a PNG of twice its size, for screens with two device pixels per pixel. */
 export type DrawPng = (svg: string) => Uint8Array;
 
 const SCALE = 2;
 const PROBE = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><text x="9" y="15">0</text></svg>';
 
 /**
- * Loads what draws PNG, before there is work to lose.
+ * Loads the PNG renderer, before there is work to lose.
  *
- * @throws an error for a package that is not installed; WindrowError where it does not work on this machine.
+ * @throws if the package is not installed; WindrowError if it does not work on this machine.
  */
 export async function openPng(): Promise<DrawPng> {
   const { Resvg } = await import('@resvg/resvg-js').catch(withoutBinary);
-  // Without a font, labels would be left out in silence.
+  // Without a font, labels would be left out silently.
   if (new Resvg(PROBE).innerBBox() === undefined) {
     const mend = 'install one (such as the Debian package fonts-dejavu-core), or write an SVG';
     throw new WindrowError('arguments', `no font is installed to set the labels of a PNG in; ${mend}`);
@@ -21,7 +21,7 @@ export async function openPng(): Promise<DrawPng> {
   return (svg) => new Resvg(svg, { fitTo: { mode: 'zoom', value: SCALE } }).render().asPng();
 }
 
-// The package is there, but not the part of it that was compiled for this machine.
+// The package is installed, but not its native part for this machine.
 function withoutBinary(error: unknown): never {
   const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
   if (isMissing) throw error;

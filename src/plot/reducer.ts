@@ -6,15 +6,15 @@ export interface Reducer {
   readonly line: () => ChartLine;
 }
 
-// So many columns are told apart: some for each pixel of the widest chart.
+// The number of columns: several for each pixel of the widest chart.
 const COLUMNS_MAX = 4096;
 
-/** A distance of more than so many usual steps is a gap. */
+/** A distance of more than this many usual steps is a gap. */
 const GAP_STEPS = 3;
 
 /**
- * Columns start as narrow as can be and are joined in pairs when there are too many, so the span need not be known
- * beforehand, and memory is the same for any number of samples.
+ * Columns start as narrow as possible and are merged in pairs when there are too many. So the time span need not be
+ * known beforehand, and memory does not grow with the number of samples.
  */
 export function createReducer(name: string): Reducer {
   let columns = new Map<number, Column>();
@@ -98,8 +98,8 @@ function lineOf(
   };
 }
 
-// Points that fall into one column of a chart are told by at most four: the first, the least, the greatest and
-// the last. A line through them looks like the line through all.
+// At most four points represent a column of a chart: the first, the least, the greatest and the last. A line
+// through them looks like the line through all of them.
 // Source: Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014.
 
 /** The samples of one column. */
@@ -127,7 +127,7 @@ function columnOf(timeMs: number, value: number): Column {
   };
 }
 
-/** Adds a sample; they may come in any order. */
+/** Adds a sample; samples may come in any order. */
 function addToColumn(column: Column, timeMs: number, value: number): void {
   if (timeMs < column.firstMs) {
     column.firstMs = timeMs;
@@ -147,7 +147,7 @@ function addToColumn(column: Column, timeMs: number, value: number): void {
   }
 }
 
-/** Adds all that is in another column. */
+/** Adds the points of another column. */
 function mergeColumn(column: Column, other: Column): void {
   addToColumn(column, other.firstMs, other.first);
   addToColumn(column, other.minMs, other.min);
@@ -155,7 +155,7 @@ function mergeColumn(column: Column, other: Column): void {
   addToColumn(column, other.lastMs, other.last);
 }
 
-/** Its points in time order, each once; samples of one time with values of their own are all kept. */
+/** The points in time order, each once; samples with the same time and different values are all kept. */
 function pointsOf(column: Column): [timeMs: number, value: number][] {
   const { firstMs, minMs, maxMs, lastMs } = column;
   const least: [number, number] = [minMs, column.min];
@@ -170,7 +170,7 @@ const BINS_PER_OCTAVE = 16;
 const LEAST_OCTAVE = -20;
 const BIN_COUNT = (49 - LEAST_OCTAVE) * BINS_PER_OCTAVE;
 
-/** Counts the distances between samples, to tell the usual one. */
+/** Counts the distances between samples to find the most common one. */
 function createStepCounter() {
   const counts = new Float64Array(BIN_COUNT);
   let total = 0;

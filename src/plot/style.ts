@@ -14,7 +14,7 @@ export function styleSheet(): string {
   ].join('');
 }
 
-/** What the style of a graph has beyond that of a chart. */
+/** What the style of a graph adds to that of a chart. */
 export function graphStyle(): string {
   const ofTheme = ({ background, grid, axis }: (typeof theme)['light' | 'dark']): string =>
     `.edge,.box{stroke:${axis}}.box{fill:${background}}.box.source{fill:${grid}}`;
@@ -46,7 +46,7 @@ export const palette: readonly { readonly light: string; readonly dark: string }
   { light: '#5b5b5b', dark: '#b9bec5' }, // grey
 ];
 
-/** Dashes tell lines apart once the colours are used up. */
+/** Dash patterns tell lines apart once the colours are used up. */
 export const dashes: readonly string[] = ['', '7 3', '2 3'];
 
 const theme = {

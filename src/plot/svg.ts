@@ -8,7 +8,7 @@ import { binaryTicks, groupThousands, shortValue, type ValueTicks, valueTicks } 
 /** How a chart looks. */
 export interface ChartOptions {
   readonly title?: string;
-  /** IANA name of the zone of the time axis; UTC without it. */
+  /** The IANA time zone of the time axis; UTC by default. */
   readonly timezone?: string;
   readonly width?: number;
 }
@@ -19,17 +19,17 @@ const TITLE_HEIGHT = 30;
 const LEGEND_HEIGHT = 22;
 const PANEL_GAP = 18;
 const AXIS_HEIGHT = 60;
-/** By the number of panels; more are as low as the last. */
+/** Heights by the number of panels; with more panels, the last one applies. */
 const PANEL_HEIGHTS = [340, 220, 170, 140, 120];
-/** Zeros and ones need less. */
+/** The height of a panel of zeros and ones. */
 const BINARY_HEIGHT = 80;
-/** Letters of a title are larger than others by this. */
+/** The size of a title relative to other text. */
 const TITLE_SCALE = 1.45;
 const TICK_SPACING = { x: 80, y: 32 };
-/** Samples that have so much room each are marked with dots, so that they are told from the lines between them. */
+/** Samples at least this far apart are marked with dots, to tell them from the lines between them. */
 const DOT_SPACING = 8;
 
-/** Lines as a chart in SVG: panels of like values below each other over one time axis, legible on light and dark. */
+/** Draws lines as an SVG chart: panels of similar values over one time axis, legible on light and dark. */
 export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {}): string {
   const { title = '', timezone = 'UTC', width = WIDTH } = options;
   const panels = groupIntoPanels(lines);
@@ -92,7 +92,7 @@ function drawTimeAxis(frame: Frame, timezone: string, width: number): string {
   const bottom = frame.top + frame.height;
   const parts = [`<path class="axis" d="M${pixel(frame.left)} ${pixel(bottom)}h${pixel(frame.width)}"/>`];
   const marks = timeMarks(frame, timezone);
-  // A label at the edge moves inwards rather than being cut off.
+  // A label at the edge moves inwards so that it is not cut off.
   const place = (x: number, label: string): number => {
     const half = textWidth(label) / 2 + 4;
     return Math.min(width - half, Math.max(half, x));
@@ -102,7 +102,7 @@ function drawTimeAxis(frame: Frame, timezone: string, width: number): string {
     const x = frame.x(timeMs);
     parts.push(text('time', place(x, label), bottom + 18, label));
     if (context === undefined || context === '') continue;
-    // The first context gives way when the next one begins close by.
+    // The first context is left out if the next one begins close to it.
     const next = marks.slice(index + 1).find((mark) => mark.context !== undefined);
     const half = textWidth(context) / 2;
     const isCrowded = index === 0 && next !== undefined && frame.x(next.timeMs) - x < 2 * half + 12;
@@ -119,7 +119,7 @@ function drawLegend(panel: Panel, firstColour: number, left: number, top: number
   let x = left;
   let y = top + 12;
   for (const [index, line] of panel.lines.entries()) {
-    // The whole name stands in the title of the line.
+    // The title of the line has the whole name.
     const name = fitted(line.name, width - RIGHT - left - 26);
     const room = 26 + textWidth(name) + 20;
     if (x > left && x + room > width - RIGHT) {
@@ -136,10 +136,10 @@ function drawLegend(panel: Panel, firstColour: number, left: number, top: number
 function drawLine(line: ChartLine, frame: Frame, colour: number): string {
   const curves = curvesOf(line, frame, 1);
   const long = curves.filter(({ length }) => length > 1);
-  // A point between two gaps is a dot in any case. A dot is a line of no length with round ends.
+  // A point between two gaps is always a dot, which is a line of length zero with round ends.
   const isSparse = !line.isBinary && line.timeMs.length * DOT_SPACING <= frame.width;
   const dots = isSparse ? curves.flat() : curves.filter(({ length }) => length === 1).flat();
-  // Where strokes lie side by side, thinner ones leave something to see between them.
+  // Thinner strokes leave room between lines that are close together.
   const thin = line.timeMs.length > frame.width ? ' thin' : '';
   const parts = [
     `<g class="${classOf(colour)}${thin}"><title>${escapeXml(line.name)}: ${escapeXml(describeLine(line))}</title>`,

@@ -3,23 +3,23 @@ import { type ChartLine, type Extent, extentOf, groupIntoPanels, type Panel, tim
 import { timeTicks } from './time-ticks.js';
 import { binaryTicks, type ValueTicks, valueTicks } from './value-ticks.js';
 
-/** How a chart of characters looks. */
+/** How a chart in the terminal looks. */
 export interface TerminalOptions {
-  /** Characters in a line. */
+  /** The width in characters. */
   readonly columns: number;
-  /** Lines for each panel; 12 without it. */
+  /** The height of each panel in lines; 12 by default. */
   readonly rows?: number;
   readonly timezone?: string;
-  /** Braille dots, eight to a character; plain ASCII without it. */
+  /** Whether to draw with Braille dots, eight per character; plain ASCII by default. */
   readonly isUnicode?: boolean;
-  /** Gives a text the colour of the line of this index. */
+  /** Colours a text like the line of this index. */
   readonly paint?: (text: string, lineIndex: number) => string;
 }
 
 const ROWS = 12;
 const ASCII_MARKS = '*o+x#%@';
 
-/** Where dots are set in a character: its 2 by 4 dots in Unicode (bits of U+2800), or itself. */
+/** The dots set in a character: 2 by 4 Braille dots (bits of U+2800), or an ASCII character itself. */
 interface Grid {
   readonly dotsX: number;
   readonly dotsY: number;
@@ -33,7 +33,7 @@ const BRAILLE_BITS = [
   [0x08, 0x10, 0x20, 0x80],
 ];
 
-/** Lines as a chart of characters, a panel for each group of like values. */
+/** Draws lines as a chart of characters, with a panel for each group of similar values. */
 export function drawTerminal(lines: readonly ChartLine[], options: TerminalOptions): string {
   const time = timeExtentOf(lines);
   if (time === undefined) return 'no samples\n';
@@ -57,7 +57,7 @@ export function drawTerminal(lines: readonly ChartLine[], options: TerminalOptio
   return `${parts.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-/** Whether lines of one panel differ: by their colours, or by the signs of ASCII. */
+/** Whether the lines of a panel can be told apart, by colours or by ASCII markers. */
 function isToldApart({ paint, isUnicode = true }: TerminalOptions): boolean {
   return paint !== undefined || !isUnicode;
 }
@@ -124,7 +124,7 @@ function drawPanel(
   });
 }
 
-// Neighbours of one colour are painted at once.
+// Adjacent characters of one colour are painted together.
 function paintRuns(
   cells: Uint8Array,
   owner: Int16Array,
@@ -146,7 +146,7 @@ function paintRuns(
   return painted + (runLine < 0 ? run : paint(run, runLine));
 }
 
-// Every dot on the way from point to point.
+// Sets every dot from point to point.
 function walk(curve: Curve, set: (x: number, y: number) => void): void {
   let [fromX, fromY] = curve[0] ?? [0, 0];
   for (const [x, y] of curve) {
@@ -174,7 +174,7 @@ function timeAxis(frame: Frame, labelWidth: number, { timezone = 'UTC', isUnicod
   return [...lines, `${indent} ${last.padEnd(width - timezone.length)}${timezone}`];
 }
 
-// Labels centred on their marks, those left out that would touch the one before.
+// Centres labels on their ticks, and leaves out labels that would touch the one before.
 function placed(labels: readonly { at: number; label: string }[], width: number): string {
   let line = '';
   for (const { at, label } of labels) {

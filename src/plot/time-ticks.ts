@@ -2,11 +2,11 @@ import { DAY_MS, dateOfDay, dayOfDate } from '../core/calendar.js';
 import { isUtc, zoneOf } from '../core/zone.js';
 import type { Extent } from './panels.js';
 
-/** A mark of a time axis. */
+/** A tick of a time axis. */
 export interface TimeTick {
   readonly timeMs: number;
   readonly label: string;
-  /** The day or the year that labels leave out, where a new one begins and at the first mark. */
+  /** The day or the year that the labels leave out, at the first tick and where a new one begins. */
   readonly context: string | undefined;
 }
 
@@ -33,7 +33,7 @@ function months(count: number): Step {
   return { unit: 'month', count, lengthMs: count * MONTH_MS };
 }
 
-/** At most about `countMax` marks at round local times of a zone (UTC without one). */
+/** At most about `countMax` ticks at round local times of a zone (UTC by default). */
 export function timeTicks(extent: Extent, countMax: number, timezone = 'UTC'): TimeTick[] {
   const step = STEPS.find(({ lengthMs }) => (extent.max - extent.min) / lengthMs <= countMax) ?? STEPS.at(-1);
   if (step === undefined) return [];
@@ -52,7 +52,7 @@ function localTimes({ min, max }: Extent, step: Step, timezone: string): number[
   const fromLocalMs = min + (zone?.offsetMsAt(min) ?? 0);
   for (let index = Math.floor(indexOf(fromLocalMs, step)); ; index++) {
     const localMs = localMsOf(index, step);
-    // A local time that clocks jump over has no mark; one that comes twice has it at the first.
+    // A local time that clocks skip has no tick; one that occurs twice has a tick at the first.
     const timeMs = zone === undefined ? localMs : zone.instantsOf(localMs)[0];
     if (timeMs === undefined) continue;
     if (timeMs > max) return times;
@@ -60,7 +60,7 @@ function localTimes({ min, max }: Extent, step: Step, timezone: string): number[
   }
 }
 
-// Steps of days count from a Monday, so that weeks begin there.
+// Steps of days count from a Monday, so that weeks begin on one.
 const MONDAY = 4;
 
 function indexOf(localMs: number, { unit, count }: Step): number {
@@ -92,7 +92,7 @@ export function describeTime(timeMs: number, timezone = 'UTC'): string {
   return `${dayOf(local)} ${local.getUTCFullYear()} ${clockOf(local, 5)}`;
 }
 
-/** What a clock in the zone shows, as if that were UTC. */
+/** The local time of the zone, as if it were UTC. */
 export function localTime(timeMs: number, timezone: string): Date {
   const offsetMs = isUtc(timezone) ? 0 : (zoneOf(timezone)?.offsetMsAt(timeMs) ?? 0);
   return new Date(Math.floor(timeMs) + offsetMs);

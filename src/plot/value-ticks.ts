@@ -1,25 +1,25 @@
 import { tickStep, ticks } from 'd3-array';
 import type { Extent } from './panels.js';
 
-/** Marks of a value axis, and the extent that it spans. */
+/** The ticks of a value axis, and the extent that it spans. */
 export interface ValueTicks extends Extent {
   readonly ticks: readonly { readonly value: number; readonly label: string }[];
 }
 
-// Lines keep off the edges by this part of their extent.
+// The padding above and below the lines, as a share of their extent.
 const ROOM = 0.05;
 
 /** Round values at steps of 1, 2 or 5 times a power of ten, at most about `countMax`, within a padded extent. */
 export function valueTicks(extent: Extent, countMax: number): ValueTicks {
   const { min, max } = roomy(extent);
-  // d3 takes the step that comes nearest to the count, which may be a third more than there is room for.
+  // d3 takes the step nearest to the count, which may give a third more ticks than there is room for.
   let count = countMax;
   while (ticks(min, max, count).length > countMax + 1) count--;
   const step = tickStep(min, max, count);
   return { min, max, ticks: ticks(min, max, count).map((value) => ({ value, label: formatValue(value, step) })) };
 }
 
-/** The marks of a line of zeros and ones. */
+/** The ticks of a line of zeros and ones. */
 export const binaryTicks: ValueTicks = {
   min: -0.15,
   max: 1.15,
@@ -29,11 +29,11 @@ export const binaryTicks: ValueTicks = {
   ],
 };
 
-// Below this part of their size, differences of values are those of rounding: the line is flat.
+// Differences below this share of the values are rounding errors: the line is flat.
 const FLAT_PART = 1e-12;
 const LEAST_SIZE = 1e-300;
 
-// Zero is the edge when the values come near it and lie on one side.
+// Zero is the edge if the values come near it and lie on one side.
 function roomy({ min, max }: Extent): Extent {
   const size = Math.max(Math.abs(min), Math.abs(max));
   if (size < LEAST_SIZE) return { min: -1, max: 1 };
@@ -44,7 +44,7 @@ function roomy({ min, max }: Extent): Extent {
   return { min: isAbove ? 0 : min - room, max: isBelow ? 0 : max + room };
 }
 
-/** A value as marks show it: digits as the step needs them, thousands apart. */
+/** Formats a value for a tick: as many digits as the step needs, thousands separated. */
 export function formatValue(value: number, stepSize: number): string {
   const size = Math.max(Math.abs(value), stepSize);
   if (size >= 1e12 || stepSize < 1e-6) {
@@ -61,7 +61,7 @@ export function formatValue(value: number, stepSize: number): string {
   return withMinus(groupThousands(value.toFixed(digits).replace(/^-(?=0\.?0*$)/, '')));
 }
 
-/** A value as a sentence shows it: about four digits. */
+/** Formats a value for a sentence, with about four digits. */
 export function shortValue(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e12 || size < 1e-4)) return withMinus(value.toExponential(3));

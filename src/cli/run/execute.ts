@@ -9,14 +9,14 @@ import type { Io } from '../terminal/io.js';
 import { checkSources } from './check-sources.js';
 import { type FileListener, type FileOutcome, type FileSettings, readAll, readFile } from './read-file.js';
 
-/** A run, with everything checked. */
+/** A run whose arguments have been checked. */
 export interface Job extends Omit<FileSettings, 'timezone'> {
   readonly inputs: readonly InputFile[];
   readonly mode: 'batch' | 'stream';
   readonly options: StreamOptions & Pick<BatchOptions, 'warmup'> & { readonly maxOutputSamples: number };
 }
 
-/** What a run reports while it goes on. */
+/** Receives the progress of a run. */
 export interface Listener extends FileListener {
   readonly onResults: (results: readonly Series[]) => void;
   readonly onLate: (file: string, late: readonly Series[]) => void;
@@ -28,7 +28,7 @@ export interface Listener extends FileListener {
 export interface Outcome {
   readonly report: Report;
   readonly files: readonly FileOutcome[];
-  /** A series that is not in time order, for which everything was read into memory and sorted. */
+  /** A series out of time order, because of which everything was read into memory and sorted. */
   readonly unordered: SeriesReference | undefined;
 }
 

@@ -23,7 +23,7 @@ import { SpooledResults } from './spooled-results.js';
 import { describeRun, type RunFacts, reportText } from './summary.js';
 import { threadsFor } from './thread-count.js';
 
-/** Runs a request over its input, writes all that was asked for, and gives the exit code. */
+/** Runs a request over its input, writes every requested output, and returns the exit code. */
 export async function runJob(requestPath: string, settings: Settings, io: Io, temps: TempFiles): Promise<number> {
   const startedMs = io.clock();
   checkPaths(requestPath, settings, io);
@@ -100,7 +100,7 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
   };
 }
 
-// A stream is read by one, as what it bounds and reports as late depends on where its input is cut.
+// One thread reads for a stream, because its limits and late samples depend on where the input is cut.
 function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: possible, fs }: Io): number {
   const most = threads ?? possible.usual;
   if (mode === 'stream' || most === 1) return 1;
@@ -108,15 +108,15 @@ function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: po
   return threadsFor(paths, most, possible.bytesEach, fs);
 }
 
-// Digits alone are an epoch number, of seconds or of milliseconds as in a file.
+// Digits alone are an epoch time in seconds or milliseconds, as in a file.
 function instantOption(text: string): string | number {
   if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text;
   const number = Number(text);
-  // The decimal is moved, not multiplied: its nearest double of milliseconds is the time that a file's row has.
+  // Moving the decimal point, not multiplying, gives the same double as the time in a row of a file.
   return Math.abs(number) < EPOCH_SECONDS_END ? Number(`${text}e3`) : number;
 }
 
-// What of a file may be left unread.
+// The parts of a file that need not be read.
 function spanOf({ from, until, warmup, timezone }: Settings): Job['span'] {
   const zone = timezone === undefined ? undefined : zoneOf(timezone);
   const msOf = (text: string | undefined): number | undefined => {
@@ -146,12 +146,12 @@ async function openPlot(
   temps: TempFiles,
 ): Promise<Plot> {
   const { createChartData, drawSvg } = await import('../../plot/index.js');
-  // Those of patterns are named as they come.
+  // Series of patterns are named as they appear.
   const outputs = plan.items
     .map((item) => item.output)
     .filter(({ timeseriesId }) => patternOf(timeseriesId) === undefined);
   const [id, ...others] = new Set(outputs.map(({ timeseriesId }) => timeseriesId));
-  // An id that all share stands once, above.
+  // An id that all series share is shown once, above.
   const isShared = plan.every === undefined && outputs.length > 1 && others.length === 0;
   const data = createChartData(outputs, isShared ? ({ metric }) => metric : seriesName);
   const title = isShared && id !== undefined ? id : '';
@@ -159,7 +159,7 @@ async function openPlot(
   return { picture, data, draw: () => drawSvg(data.lines(), { title, timezone }) };
 }
 
-// Whether anybody took the results: `| head` may have seen enough.
+// Whether anybody read the results: `| head` may have closed the pipe.
 async function finishQuietly(finish: () => Promise<void>): Promise<boolean> {
   try {
     await finish();
@@ -179,7 +179,7 @@ async function writeText(target: Target, text: string): Promise<void> {
   await target.write(new TextEncoder().encode(text));
 }
 
-/** Checks that no path of a run stands for two things. @throws WindrowError */
+/** Checks that no path has two roles in a run. @throws WindrowError */
 function checkPaths(requestPath: string, settings: Settings, io: Io): void {
   const { inputs, output, report, plot, rejects } = settings;
   if (requestPath === '-' && inputs.includes('-')) {
@@ -211,7 +211,7 @@ function checkPaths(requestPath: string, settings: Settings, io: Io): void {
   }
 }
 
-// Where a path leads: two links to one file are one place.
+// Resolves a path: two links to one file are the same.
 function fileOf(path: string, io: Io): string {
   try {
     return io.fs.realpathSync(path);

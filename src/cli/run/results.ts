@@ -5,12 +5,12 @@ import type { Target } from '../files/target.js';
 import { Spool, type TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
 
-/** What all spools together may hold in memory. */
+/** The memory limit for all spools together. */
 const MEMORY_BYTES = 8 << 20;
 
-/** The results of a run on their way to the output: written in order of series, though they come in order of time. */
+/** Writes the results of a run in order of series, although they arrive in order of time. */
 export class Results {
-  /** Samples of each result so far, in the order of the request. */
+  /** The number of samples of each result so far, in the order of the request. */
   readonly sampleCounts: number[];
   readonly #indexOf: ReadonlyMap<string, number>;
   readonly #target: Target;
@@ -19,7 +19,7 @@ export class Results {
 
   /** @param outputs the results in the order of the request. */
   constructor(outputs: readonly SeriesReference[], target: Target, io: Io, temps: TempFiles) {
-    // The first result of a file is written where it will stay; the others wait for it to end.
+    // If the output is a file, the first result is written directly; the others wait for it to end.
     const waiting = target.append === undefined ? outputs : outputs.slice(1);
     const memoryBytes = Math.floor(MEMORY_BYTES / Math.max(1, waiting.length));
     this.sampleCounts = outputs.map(() => 0);
@@ -39,7 +39,7 @@ export class Results {
     }
   }
 
-  /** Forgets everything that was added. */
+  /** Discards everything that was added. */
   reset(): void {
     this.#target.reset();
     for (const spool of this.#spools) spool.reset();
@@ -47,7 +47,7 @@ export class Results {
     this.sampleCounts.fill(0);
   }
 
-  /** Writes what is not yet in the output; `keep` of the target makes it appear. */
+  /** Writes the rest of the output; `keep` of the target makes it appear. */
   async finish(): Promise<void> {
     for (const writer of this.#writers) writer.flush();
     if (this.#target.append === undefined) await this.#target.write(new TextEncoder().encode(csvHeader));
@@ -81,7 +81,7 @@ export class Rejects {
     this.#add([file, String(line), `${place}${JSON.stringify(text)} ${reason}`, row]);
   }
 
-  /** Adds samples that came later than a stream allows. */
+  /** Adds samples later than the stream allows. */
   addLate(file: string, late: readonly Series[]): void {
     for (const { timeseriesId, metric, timeMs, value } of late) {
       for (const [index, time] of timeMs.entries()) {

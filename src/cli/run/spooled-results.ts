@@ -17,7 +17,7 @@ interface Known {
  * they come; all are written in the order in which the end of the run gives them, which is that of the items.
  */
 export class SpooledResults {
-  /** Samples of each item so far, in the order of the request, and the series that they are of. */
+  /** The number of samples and series of each item so far, in the order of the request. */
   readonly sampleCounts: number[];
   readonly seriesCounts: number[];
   readonly #format: Format;
@@ -45,7 +45,7 @@ export class SpooledResults {
     });
   }
 
-  /** Forgets everything that was added. */
+  /** Discards everything that was added. */
   reset(): void {
     this.#target.reset();
     this.#spool.reset();
@@ -55,7 +55,7 @@ export class SpooledResults {
     this.seriesCounts.fill(0);
   }
 
-  /** Writes the output; `keep` of the target makes it appear. The end of the run has given every series, in order. */
+  /** Writes the output; `keep` of the target makes it appear. By then the run has named every series, in order. */
   async finish(): Promise<void> {
     let waiting: Uint8Array[] = [];
     const writer = await this.#format.openWriter?.((bytes) => waiting.push(bytes.slice()));

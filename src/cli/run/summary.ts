@@ -7,14 +7,14 @@ import { counted, grouped } from '../command.js';
 import { lackingMembers } from './check-sources.js';
 import type { Outcome } from './execute.js';
 
-/** What there is to report of a run. */
+/** What a summary or a report says about a run. */
 export interface RunFacts {
   readonly plan: Plan;
   readonly mode: 'batch' | 'stream';
   readonly outcome: Outcome;
-  /** Of each result, in the order of the request. */
+  /** The number of samples of each result, in the order of the request. */
   readonly sampleCounts: readonly number[];
-  /** Of how many series they are, where results are those of patterns. */
+  /** The number of series of each result, if there are patterns. */
   readonly seriesCounts: readonly number[] | undefined;
   readonly seconds: number;
 }
@@ -23,7 +23,7 @@ function rowCountOf({ files }: Outcome): number {
   return files.reduce((sum, { rows, rejected }) => sum + rows + rejected, 0);
 }
 
-/** A summary in a few lines: what was read, what was written, and what was left out and why. */
+/** Writes a summary of a few lines: what was read and written, and what was left out and why. */
 export function describeRun(facts: RunFacts): string {
   const { plan, mode, outcome, sampleCounts, seriesCounts, seconds } = facts;
   const rows = rowCountOf(outcome);
@@ -46,10 +46,10 @@ export function describeRun(facts: RunFacts): string {
   return `${lines.map((line) => `windrow: ${line}`).join('\n')}\n`;
 }
 
-/** Of so many samples of a series one may be replaced before that is told first. */
+/** From this share of replaced samples in a series on, there is a warning. */
 const REPLACED_SHARE_MIN = 0.01;
 
-// What points to a mistake comes first.
+// Lines that point to a mistake come first.
 function warnings({ plan, outcome: { files, report } }: RunFacts): string[] {
   const lacking = lackingMembers(plan, files).map((line) => `WARNING: ${line}`);
   const replaced = report.sources.flatMap((source) => {

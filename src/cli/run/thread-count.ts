@@ -6,16 +6,16 @@ import type { FileSystem } from '../terminal/io.js';
  */
 export const THREADS_USUAL = 1;
 
-/** Bytes of input that make it worth starting a thread. */
+/** How many bytes of input make a thread worthwhile. */
 export const BYTES_PER_THREAD = 16 << 20;
 
 export const THREADS_MAX = 256;
 
-/** Rows of a time and a number are read so fast that the plan, which only the main thread runs, is most of the work. */
+/** Rows of a time and a number are read so fast that the plan, which only the main thread runs, dominates. */
 const PAIR_SHARE = 1 / 8;
 const FIRST_BYTES = 4096;
 
-/** The bytes of a file, fewer where its rows are no great work to share; 0 where it cannot be read. */
+/** The bytes of a file, fewer if its rows are quick to read; 0 if it cannot be read. */
 function bytesToShare(path: string, fs: FileSystem): number {
   let sizeBytes = 0;
   let count = 0;
@@ -36,7 +36,7 @@ function bytesToShare(path: string, fs: FileSystem): number {
   return header.split(/[,;\t]/).length === 2 ? sizeBytes * PAIR_SHARE : sizeBytes;
 }
 
-/** How many threads reading these files is worth. */
+/** How many threads to use for reading these files. */
 export function threadsFor(paths: readonly string[], most: number, bytesEach: number, fs: FileSystem): number {
   const byteCount = paths.reduce((sum, path) => sum + bytesToShare(path, fs), 0);
   return Math.min(most, Math.floor(byteCount / bytesEach));

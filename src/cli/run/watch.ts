@@ -5,12 +5,12 @@ import { counted } from '../command.js';
 import { describeFailure, EXIT_DONE, fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 
-/** An editor writes a file in several steps; they count as one change. */
+/** An editor writes a file in several steps, which count as one change. */
 const SETTLE_MS = 100;
 
 /**
- * Does work at once and again after each change of the files, until Ctrl-C; a failure is told and watched on. Changes
- * while it works lead to one more turn.
+ * Runs `work` at once and after each change of the files, until Ctrl-C. Failures are reported, and watching goes on.
+ * Changes during a run cause one more run.
  */
 export async function watchFiles(paths: readonly string[], io: Io, work: () => Promise<number>): Promise<number> {
   if (paths.includes('-')) {
@@ -39,7 +39,7 @@ class WatchedFiles {
   readonly #watchers: FSWatcher[];
   readonly #stopListening: () => void;
   #isInterrupted = false;
-  /** What the files were when they were last looked at. */
+  /** The state of the files at the last look. */
   #seen = '';
   #wake: () => void = () => undefined;
 
@@ -50,7 +50,7 @@ class WatchedFiles {
       this.#isInterrupted = true;
       this.#wake();
     });
-    // Folders, not files: many editors put a new file in the place of the old one.
+    // Watches folders, not files: many editors replace a file by a new one.
     const folders = [...new Set(paths.map((path) => dirname(path)))];
     const names = new Set(paths.map((path) => basename(path)));
     this.#watchers = folders.map((folder) => this.#watch(folder, names));
@@ -61,7 +61,7 @@ class WatchedFiles {
       const watcher = this.#io.fs.watch(folder, (_event, name) => {
         if (name === null || names.has(name)) this.#wake();
       });
-      // A folder that goes away: what is left of its files is told by the next turn.
+      // The folder was removed; the next run reports missing files.
       return watcher.on('error', () => this.#wake());
     } catch (error) {
       throw fileFailure(error, folder, 'read');
@@ -90,7 +90,7 @@ class WatchedFiles {
     for (const watcher of this.#watchers) watcher.close();
   }
 
-  // Waits until the files have stopped changing.
+  // Waits until the files no longer change.
   async #settled(): Promise<void> {
     for (let last = ''; last !== this.#look() && !this.#isInterrupted; ) {
       last = this.#look();

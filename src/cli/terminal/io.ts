@@ -4,7 +4,7 @@ import { RangePool } from '../../formats/csv/threaded/pool.js';
 import { BYTES_PER_THREAD, THREADS_USUAL } from '../run/thread-count.js';
 import { askHidden } from './ask-hidden.js';
 
-/** What is used of `node:fs`. */
+/** The part of `node:fs` that commands use. */
 export type FileSystem = Pick<
   typeof fs,
   | 'closeSync'
@@ -31,7 +31,7 @@ export interface Io {
   readonly stderr: Outlet;
   readonly fs: FileSystem;
   readonly tempFolder: string;
-  /** Variables of the environment. */
+  /** Environment variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** A clock in milliseconds that never runs backwards. */
   readonly clock: () => number;
@@ -42,11 +42,11 @@ export interface Io {
 
 /** The threads that a run may use. */
 export interface Threads {
-  /** How many without --threads. */
+  /** The number of threads without --threads. */
   readonly usual: number;
-  /** Bytes that make it worth starting a thread. */
+  /** How many bytes of input make a thread worthwhile. */
   readonly bytesEach: number;
-  /** Bytes that a thread reads at a time. */
+  /** How many bytes a thread reads at a time. */
   readonly rangeBytes: number;
   readonly open: (count: number) => Promise<RangePool>;
 }
@@ -56,10 +56,10 @@ export type Interrupt = 'SIGINT' | 'SIGTERM';
 /** Standard input: its bytes as they come, or the file that it was redirected from. */
 export interface Input {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** The descriptor, where it is a regular file that can be read again from its start. */
+  /** The descriptor, if it is a regular file, which can be read again from its start. */
   readonly fileDescriptor: number | undefined;
   readonly isTerminal: boolean;
-  /** Asks at the terminal for a line, without echo; absent where there is no terminal. */
+  /** Asks for a line at the terminal, without echo; absent without a terminal. */
   readonly askHidden?: (question: string) => Promise<string>;
 }
 
@@ -67,16 +67,16 @@ export interface Outlet {
   /** Resolves once the data is written; rejects if the reader has gone. */
   readonly write: (data: string | Uint8Array) => Promise<void>;
   readonly isTerminal: boolean;
-  /** Characters in a line. */
+  /** The width in characters. */
   readonly columns: number;
-  /** What a progress bar draws on. */
+  /** The stream that a progress bar draws on. */
   readonly stream?: NodeJS.WriteStream;
 }
 
 /**
- * The process's own.
+ * The input and output of this process.
  *
- * @param code where the code of its threads lies.
+ * @param code where the code of its threads is.
  */
 export function processIo(code: URL): Io {
   return {
@@ -86,7 +86,7 @@ export function processIo(code: URL): Io {
     fs,
     tempFolder: tmpdir(),
     environment: process.env,
-    // Not `performance`, which Node loads when it is first asked: two milliseconds.
+    // Not `performance`, which takes Node two milliseconds to load.
     clock: () => Number(process.hrtime.bigint()) / 1e6,
     threads: {
       usual: THREADS_USUAL,
@@ -103,7 +103,7 @@ export function processIo(code: URL): Io {
 
 function standardInput(): Input {
   return {
-    // A getter, because to touch process.stdin opens it.
+    // A getter, because reading process.stdin opens it.
     get bytes() {
       return process.stdin;
     },
@@ -135,7 +135,7 @@ function processOutlet(name: 'stdout' | 'stderr'): Outlet {
   let opened: NodeJS.WriteStream | undefined;
 
   function stream(): NodeJS.WriteStream {
-    // A failed write is told by its callback; the event would end the process.
+    // The callback reports a failed write; without a listener, the event would end the process.
     opened ??= process[name].on('error', () => undefined);
     return opened;
   }
@@ -147,7 +147,7 @@ function processOutlet(name: 'stdout' | 'stderr'): Outlet {
   }
 
   return {
-    // Results may be more than a pipe takes at once: a stream waits for the reader, and can be interrupted meanwhile.
+    // A pipe may not take all results at once: a stream waits for the reader, and can be interrupted meanwhile.
     write: async (data) => {
       const isWaiting = opened !== undefined || name === 'stdout' || !isPlain;
       const rest = isWaiting ? data : writeNow(descriptor, data);
@@ -165,7 +165,7 @@ function processOutlet(name: 'stdout' | 'stderr'): Outlet {
   };
 }
 
-/** Writes as much as is taken at once, and gives the rest. */
+/** Writes as much as the descriptor takes at once; returns the rest. */
 function writeNow(descriptor: number, data: string | Uint8Array): Uint8Array {
   let rest: Uint8Array = Buffer.from(data);
   try {

@@ -2,7 +2,7 @@ import type { SingleBar } from 'cli-progress';
 import { unlessMissing } from '../failure.js';
 import type { Io } from './io.js';
 
-// Shorter runs are over before anyone could read it.
+// Shorter runs end before anyone could read the bar.
 const FIRST_SHOWN_MS = 400;
 const MEGABYTE = 1e6;
 
@@ -16,7 +16,7 @@ export class Progress {
   #state: 'waiting' | 'shown' | 'stopped' = 'waiting';
   #bar: SingleBar | undefined;
 
-  /** @param totalBytes undefined where it is unknown: then only the bytes read are shown. */
+  /** @param totalBytes undefined if unknown; then only the bytes read are shown. */
   constructor(totalBytes: number | undefined, io: Io) {
     this.#io = io;
     this.#totalBytes = totalBytes;
@@ -34,7 +34,7 @@ export class Progress {
     void this.#show();
   };
 
-  /** Starts again, for a second reading. */
+  /** Starts again for a second pass over the input. */
   restart(): void {
     this.#readBytes = 0;
   }

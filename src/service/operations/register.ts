@@ -27,14 +27,14 @@ import { addReplicas, dropReplicas } from './replicas.js';
 import { ITEMS_PER_TURN, type ItemDefinition, isPattern } from './request.js';
 import { childTransaction, endTransaction, type Registration, requestTransaction } from './request-transactions.js';
 
-/** What results and checkpoints were computed by. Those of another version are computed anew. */
+/** The version of the engine that computed results and checkpoints. Those of another version are recomputed. */
 export const ENGINE_VERSION: string = packageJson.version;
 
 /** The open transactions of an organisation's shards. */
 export interface OpenShards {
   readonly placement: Placement;
   readonly txs: readonly Transaction[];
-  /** That of the shard where the series of an id lie. */
+  /** The transaction of the shard of the series with this id. */
   at(timeseriesId: string): Transaction;
 }
 
@@ -52,8 +52,8 @@ export async function changeItems<Result>(
 }
 
 /**
- * Registers the items of a request, each of which replaces the one that there is of its result, and leaves their
- * histories to the worker. Returns the transaction of the request.
+ * Registers the items of a request, each of which replaces any existing item with the same result. The worker computes
+ * their history later. Returns the transaction of the request.
  *
  * @throws ServiceError 400, 409
  */
@@ -80,7 +80,7 @@ export async function registerItems(
   const counts = new Map<Transaction, number>();
   for await (const definition of inTurns(definitions, ITEMS_PER_TURN)) {
     const { plan, output } = definition;
-    // A pattern lies in each shard, for the members there.
+    // A pattern is registered in each shard, for its members there.
     const places = plan.every === undefined ? [over.at(output.timeseriesId)] : txs;
     let child: TransactionRow | undefined;
     for (const tx of places) {
@@ -103,7 +103,7 @@ export async function registerItems(
   return parents[0]!;
 }
 
-/** A member's result lies with its sources, so that each shard finds its own members. */
+/** The result of a member is in the shard of its sources, so that each shard finds its own members. */
 function checkPatterns(definitions: readonly ItemDefinition[]): void {
   for (const { plan, output } of definitions) {
     if (plan.every === undefined) continue;
@@ -118,7 +118,7 @@ function checkPatterns(definitions: readonly ItemDefinition[]): void {
   }
 }
 
-/** Tells the worker that items have come, changed or gone. */
+/** Tells the worker that items were added, changed or removed. */
 export async function noteChange(tx: Transaction): Promise<void> {
   await tx.put(itemCatalog, { name: 'items', commit: tx.commit });
   if ((await tx.get(logProgress, { name: 'log' })) !== undefined) return;
@@ -126,7 +126,7 @@ export async function noteChange(tx: Transaction): Promise<void> {
   await tx.put(logProgress, { name: 'log', absorbedCommit: tx.lastCommit });
 }
 
-/** Registers an item in the place of the one that there is of its result, if any. */
+/** Registers an item, and replaces any existing item with the same result. */
 export async function registerItem(
   context: ServiceContext,
   tx: Transaction,
@@ -142,13 +142,13 @@ export async function registerItem(
   await tx.insert(transactions, child);
   let sourcesBefore: readonly SeriesReference[] = [];
   if (existing === undefined) {
-    // A series that is there has no samples, as was checked: what clients once wrote to it is deleted.
+    // An existing series has no samples, as was checked: those that clients once wrote to it are deleted.
     await context.samples.drop(tx, organisation, output);
     await context.samples.append(tx, organisation, [{ ...output, ...NO_COLUMNS }], { itemId });
   } else {
     await endTransaction(tx, existing, `replaced by transaction ${child.transactionId}`);
     sourcesBefore = await forgetWork(tx, existing);
-    // Results of the same plan are replaced where they differ; until then they can be read as before.
+    // Results of the same plan are replaced where they differ; until then they stay readable.
     if (existing.planHash !== definition.planHash) await deleteAll(context.samples, tx, existing);
   }
   const nowMs = context.clock.nowMs();
@@ -212,7 +212,7 @@ async function registerPattern(
   const itemId = elsewhere?.itemId ?? createId(context);
   const own = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
   const child = { ...own, transactionId: elsewhere?.transactionId ?? own.transactionId };
-  // Its state is that of its members and of itself, which stays active.
+  // Its state combines the states of its members with its own, which stays active.
   const row = { ...child, childStates: JSON.stringify({ Created: 1 } satisfies ChildStates) };
   await tx.insert(transactions, row);
   await tx.put(items, itemRow(definition, row, { organisation, itemId, nowMs: context.clock.nowMs(), existing }));
@@ -231,13 +231,13 @@ async function membersOf(
   const members: ItemRow[] = [];
   for await (const { itemId, transactionId } of inTurns(said, ITEMS_PER_TURN)) {
     const item = itemId === null ? undefined : await tx.get(items, { organisation, itemId });
-    // One that was registered by itself since is no member any more.
+    // An item that was registered by itself since is no longer a member.
     if (item?.transactionId === transactionId) members.push(item);
   }
   return members;
 }
 
-/** Ends an item with a pattern, and those of its members. */
+/** Ends an item with a pattern, and the items of its members. */
 export async function deletePattern(
   context: ServiceContext,
   tx: Transaction,
@@ -254,7 +254,7 @@ export async function deletePattern(
   await noteChange(tx);
 }
 
-/** Deletes what an item reads, knows and waits for. @returns what it has read */
+/** Deletes the sources, state and work of an item. @returns the series that it read */
 async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<readonly SeriesReference[]> {
   const where = equal({ organisation, itemId });
   const sources = await tx.find(itemSources, { where });
@@ -264,7 +264,7 @@ async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): P
   return sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
 }
 
-/** Ends an item. Its results go with it, unless they are kept as a series that clients may write from then on. */
+/** Ends an item. Its results are deleted too, or kept as a series that clients may write from then on. */
 export async function deleteItem(
   context: ServiceContext,
   tx: Transaction,

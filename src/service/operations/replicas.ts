@@ -6,9 +6,9 @@ import type { ServiceContext } from '../context.js';
 import { equal } from '../store.js';
 
 /**
- * Has the worker of the shard copy those of the series that lie in other shards.
+ * Has the worker of this shard copy those of the series that are in other shards.
  *
- * @returns whether there are any: what reads them waits until they are here.
+ * @returns whether there are any: items that read them wait until they are copied.
  */
 export async function addReplicas(
   tx: Transaction,

@@ -8,7 +8,7 @@ import type { ItemDefinition } from './request.js';
 
 // What callers are told of a request to register items: a transaction of the request, and one of each of its items.
 
-/** Who asks for what, and when it came. */
+/** Who sent a request, and when it arrived. */
 export interface Registration {
   readonly principal: Pick<Principal, 'organisation' | 'clientId'>;
   readonly correlationId: string;
@@ -35,7 +35,7 @@ export function requestTransaction(
   };
 }
 
-// What a request's transaction says of its items: what they share.
+// The fields of a request's transaction that its items share.
 function sharedPayload(
   parentId: string,
   { organisation }: Registration['principal'],
@@ -76,7 +76,7 @@ export function childTransaction(
   };
 }
 
-/** The end of an item's transaction that another, or a deletion, brings. */
+/** How an item's transaction ends when the item is replaced or deleted. */
 export async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
   const isOver = stateOf(item) === 'Failed' || stateOf(item) === 'Completed';
   if (!isOver) await moveTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });

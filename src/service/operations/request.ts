@@ -11,16 +11,16 @@ import { nameProblem } from '../timeseries/write/json.js';
 import { outputOf } from './compute/step.js';
 
 const ITEMS_MAX = 1000;
-/** Steps of a request. */
+/** The most steps of a request. */
 const STEPS_MAX = 3000;
-/** Steps of the plan of one item, with those of the items it reads: its stream is opened in one turn. */
+/** The most steps of the plan of one item, including the items it reads: one turn opens its stream. */
 const ITEM_STEPS_MAX = 1000;
-/** Steps of the plans of all its items together: each has those of the items it reads too. */
+/** The most steps of all plans of a request together; each plan includes the items it reads. */
 const PLANNED_STEPS_MAX = 20_000;
-/** So many steps are planned, or set up to run, before others are answered. */
+/** How many steps to plan, or to set up, before other requests are answered. */
 export const STEPS_PER_TURN = 300;
 const FAULTS_MAX = 500;
-/** Of the JSON of an item: some hundred steps, which are planned in some milliseconds. */
+/** The length of the JSON of some hundred steps, which take some milliseconds to plan. */
 const LARGE_REQUEST_LENGTH = 50_000;
 
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
@@ -48,7 +48,7 @@ export async function readOperations(body: unknown, rangesMax = defaultSettings.
   return { plan, definitions };
 }
 
-// Before planning, whose time grows with all of these.
+// Checked before planning, whose time grows with all of these.
 function checkSize(body: readonly unknown[], rangesMax: number): void {
   if (body.length > ITEMS_MAX) throw tooLarge(`${ITEMS_MAX} items`, `${body.length}`);
   let stepCount = 0;
@@ -62,10 +62,10 @@ function checkSize(body: readonly unknown[], rangesMax: number): void {
     if (stepCount > STEPS_MAX) throw tooLarge(`${STEPS_MAX} steps`, 'more');
     for (const step of steps) {
       const { operation, input, output } = Object(step);
-      // Each fault is told with its place, which takes longer than planning a step.
+      // Reporting a fault with its place takes longer than planning a step.
       if (typeof operation !== 'string' || !Array.isArray(input) || !Array.isArray(output)) faultCount++;
       if (faultCount > FAULTS_MAX) throw tooLarge(`${FAULTS_MAX} steps without operation, input or output`, 'more');
-      // Lists of anything: of ranges, and of what a caller may send in their place.
+      // Lists of anything: ranges, and whatever a caller sends instead.
       for (const list of Object.values(Object(Object(step).parameters))) rangeCount += lengthOf(list);
       for (const list of [input, output]) rangeCount += Math.max(0, lengthOf(list) - 2);
     }
@@ -82,7 +82,7 @@ function lengthOf(list: unknown): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-// Results are series of the store, and have names like these.
+// Results are series of the store, so the rules of their names apply.
 function checkNames({ items }: Plan): void {
   const issues = items.flatMap(({ output }, index): Issue[] => {
     const names = { '/metric': output.metric, '/operations': output.timeseriesId };
@@ -109,7 +109,7 @@ export interface ItemDefinition {
   readonly frequencyMs: number | null;
   /** The item as it was posted. */
   readonly posted: unknown;
-  /** The items of its request that it reads from, and itself, last: all that its plan needs. */
+  /** The items of its request that it reads, and last the item itself: all that its plan needs. */
   readonly request: readonly unknown[];
   readonly plan: Plan;
   readonly planHash: string;
@@ -121,15 +121,15 @@ export function* splitRequest(plan: Plan): Generator<ItemDefinition> {
   for (const [index, posted] of plan.request.entries()) {
     const others = [...closureOf(index, readsOf)].filter((other) => other !== index).sort((a, b) => a - b);
     const request = [...others, index].map((at) => plan.request[at]);
-    // A plan of one item is that item's.
+    // The plan of a request of one item is that item's plan.
     yield { posted, ...definitionOf(request, plan.request.length === 1 ? plan : planEvery(request)) };
   }
 }
 
-/** So many items are registered before others have a turn. */
+/** How many items to register before yielding. */
 export const ITEMS_PER_TURN = 20;
 
-/** What follows from the request of an item alone. */
+/** The part of a definition that follows from the request of an item alone. */
 export function definitionOf(
   request: readonly unknown[],
   plan: Plan = planEvery(request),
@@ -145,7 +145,7 @@ export function definitionOf(
   };
 }
 
-/** As `definitionOf`, of an item as it was stored; others have their turns while a large one is planned. */
+/** Like `definitionOf`, for a stored item; yields while it plans a large one. */
 export async function storedDefinition(text: string): Promise<Omit<ItemDefinition, 'posted'>> {
   // Written when it was registered.
   const request: readonly unknown[] = JSON.parse(text);
@@ -153,17 +153,17 @@ export async function storedDefinition(text: string): Promise<Omit<ItemDefinitio
   return definitionOf(request, await inPauses(planEveryInTurns(request)));
 }
 
-/** Whether an item stands for many: its result's id is a pattern. */
+/** Whether an item stands for many, because the id of its result is a pattern. */
 export function isPattern({ timeseriesId }: Pick<SeriesReference, 'timeseriesId'>): boolean {
   return patternOf(timeseriesId) !== undefined;
 }
 
-/** Tells plans apart that compute something else. */
+/** A hash that differs between plans that compute different results. */
 function hashOf({ timezone, sources, steps, items }: Plan): string {
   return hashText(JSON.stringify([timezone, sources, steps, items])).toString(16);
 }
 
-// The items whose steps each item's steps read.
+// For each item, the items whose results its steps read.
 function itemsReadBy({ steps, items }: Plan): ReadonlySet<number>[] {
   const itemOf = steps.map(({ pointer }) => Number(/^\/(\d+)\//.exec(pointer)?.[1]));
   const reads = items.map(() => new Set<number>());
@@ -174,7 +174,7 @@ function itemsReadBy({ steps, items }: Plan): ReadonlySet<number>[] {
 }
 
 function closureOf(start: number, reads: readonly ReadonlySet<number>[]): ReadonlySet<number> {
-  // A set's loop goes on over what is added to it.
+  // A loop over a set also visits what is added during the loop.
   const found = new Set([start]);
   for (const item of found) for (const other of reads[item]!) found.add(other);
   return found;

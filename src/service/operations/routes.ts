@@ -50,7 +50,7 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
       const { plan, definitions } = await readOperations(request.body, settings.requestRangesMax);
       if (isDryRun) {
         const told = await dryRun(await dryRunScope(context, organisation), plan, definitions);
-        // Plans of thousands of steps: by the schema they take ten times as long to write.
+        // Serialising a plan of thousands of steps by its schema takes ten times as long.
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(envelope(told)));
       }
       const { correlationId } = request;
@@ -140,7 +140,7 @@ async function dryRunScope({ storage, samples, placements }: ServiceContext, org
     readAt: (timeseriesId, work) => storage.read(placement.shardOf(timeseriesId), work),
     readTogether: (work) => {
       if (placement.shards.length > 1) return work(scope);
-      // Not one within the other: that would wait for a writer who waits for this one.
+      // Not nested: the inner read would wait for a writer that waits for the outer one.
       return storage.read(placement.home, (tx) =>
         work({ ...scope, readAt: (_, read) => read(tx), readEach: (read) => read(tx) }),
       );
@@ -210,9 +210,9 @@ async function listItems({ context, tokens }: RouteParts, request: FastifyReques
   return pagedEnvelope(rows, paging);
 }
 
-// `?name=true`, or false; without a value it is true.
+// `?name=true` or `?name=false`; without a value it is true.
 function flagOf({ query }: FastifyRequest, name: string): boolean {
-  // Fastify gives an object of texts, or of lists of them.
+  // Fastify parses a query into texts, or lists of texts.
   const value = (query as Record<string, unknown>)[name];
   if (value === undefined || value === 'false') return false;
   if (value === 'true' || value === '') return true;

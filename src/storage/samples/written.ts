@@ -7,31 +7,31 @@ export interface WrittenSeries {
   readonly series: readonly SeriesReference[];
 }
 
-/** More than one group of commits has, so that whoever is told of a commit finds it. */
+/** More than a group of commits has, so that each announced commit is found. */
 const COMMITS_KEPT = 2000;
-/** To name more series costs as much as to look into the log. */
+/** Naming more series costs as much as reading the log. */
 const SERIES_NAMED_MAX = 100;
 
 /**
- * Which series the latest transactions of this process wrote to: whoever follows others need not read the log for them.
- * Only what is here is known: a commit of another process, one of long ago, or one of very many series is not.
+ * Which series the latest transactions of this process wrote: followers of other series need not read the log for them.
+ * Commits of other processes, old ones, and those of very many series are unknown.
  */
 export class WrittenCommits {
   readonly #byShard = new Map<number, Map<number, WrittenSeries[]>>();
 
-  /** Of a transaction that may yet be undone, and its number be another's: that one's series are then added. */
+  /** The transaction may yet be rolled back and its number reused; then both sets of series count. */
   note({ shard, commit }: Transaction, organisation: string, series: readonly SeriesReference[]): void {
     const commits = this.#byShard.get(shard) ?? new Map<number, WrittenSeries[]>();
     this.#byShard.set(shard, commits);
     const written = commits.get(commit) ?? [];
     const isNamed = series.length <= SERIES_NAMED_MAX;
-    // The names alone: the samples are not held.
+    // Only the names, so that the samples can be freed.
     const named = isNamed ? series.map(({ timeseriesId, metric }) => ({ timeseriesId, metric })) : ALL;
     commits.set(commit, [...written, { organisation, series: named }]);
     if (commits.size > COMMITS_KEPT) commits.delete(commits.keys().next().value!);
   }
 
-  /** Whether it is known that the commit changed none of the series that are wanted. */
+  /** Whether the commit is known to change none of the wanted series. */
   isOfOthers(shard: number, commit: number, isWanted: (organisation: string, of: SeriesReference) => boolean): boolean {
     const written = this.#byShard.get(shard)?.get(commit);
     if (written === undefined) return false;

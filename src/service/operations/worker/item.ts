@@ -19,15 +19,15 @@ import { type ResultSession, Results } from './results.js';
 import type { Schedule, ScheduleSession } from './schedule.js';
 import { Sources, type SourcesSession } from './sources.js';
 
-/** What an item asks of the transaction that it works in. */
+/** What an item needs from the transaction that it works in. */
 export interface ItemSession extends CheckpointSession, ResultSession, ScheduleSession, SourcesSession {
   /** How many more samples may be read again within the transaction. */
   replayRoom: number;
-  /** Has an item settled: after those whose results it reads. */
+  /** Settles an item, after the items whose results it reads. */
   touch(item: Item, isReplay: boolean): void;
   tellPreview(organisation: string, result: SeriesReference, firstMs: number): Promise<void>;
   readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]>;
-  /** Lets requests be answered while thousands of items are at work. */
+  /** Yields now and then, so that requests are answered while thousands of items work. */
   giveWay(stepCount?: number): Promise<void>;
 }
 
@@ -38,15 +38,15 @@ export interface PendingStep {
   readonly state: Uint8Array | undefined;
   readonly slice: Slice;
   readonly running: RunningStep;
-  /** The first of the turn is 0. */
+  /** 0 for the first step of a turn. */
   readonly number: number;
 }
 
-/** What came of a step: a failure is that of the engine, or of the thread. */
+/** The outcome of a step: its results, or a failure of the engine or of the thread. */
 export type StepOutcome = { readonly result: StepResult } | { readonly failure: unknown };
 
 interface RunningStep {
-  /** Where the sources stand after it. */
+  /** The positions of the sources after the step. */
   readonly positions: Positions;
   /** Whether samples before that have changed since they were read. */
   isSpoiled: boolean;
@@ -63,7 +63,7 @@ interface Live extends Progress {
   sampleCount: number;
 }
 
-/** A registered item at work. All of it follows from the store, and may be forgotten at any time. */
+/** A registered item at work. Its state follows from the store, and may be dropped at any time. */
 export class Item {
   readonly plan: Plan;
   readonly schedule: Schedule;
@@ -74,7 +74,7 @@ export class Item {
   checkedCommit = -1;
   #live: Live | undefined;
   #running: RunningStep | undefined;
-  /** Its samples make more results than are to be made while others wait. */
+  /** Whether its samples make more results than one transaction should compute. */
   #needsThread = false;
 
   constructor(plan: Plan, output: SeriesReference, schedule: Schedule, checkpoints: Checkpoints) {
@@ -98,21 +98,21 @@ export class Item {
     if (running !== undefined && firstMs <= running.positions[source]!) running.isSpoiled = true;
     const { row, dueMs } = this.schedule;
     if (row.processingType === 'batch') {
-      // A batch without a frequency, or before its first run, has yet to read everything.
+      // A batch without a frequency, or before its first run, has everything still to read.
       if (row.boundaryMs !== null && firstMs < row.boundaryMs) await this.makeDue(session);
       return;
     }
     // A turn that is due reads all that is stored.
     if (dueMs !== null) return;
     const live = this.#live;
-    // Samples that are damaged can not be pushed: whoever reads them is told so.
+    // Damaged samples cannot be pushed: whoever reads them gets an error.
     if (live === undefined || change.damage !== undefined || isBehind(live, source, change, firstMs)) {
       this.#live = undefined;
       session.touch(this, true);
       return;
     }
     session.touch(this, false);
-    // A deletion behind the stream changes no state, but its preview may rest on what was deleted.
+    // A deletion before the position of the stream changes no state, but the preview may rest on deleted samples.
     if (change.timeMs.length > 0) await this.#pushLive(session, live, source, change);
   }
 
@@ -130,7 +130,7 @@ export class Item {
     if (results.timeMs.length > 0) await session.publish(this.results, results);
   }
 
-  /** Makes the results rest on all that is stored, or leaves that to a turn. */
+  /** Brings the results up to date with all stored samples, or leaves that to a turn. */
   async settle(session: ItemSession, isReplay: boolean): Promise<void> {
     if (this.schedule.dueMs !== null || this.schedule.isOver) return;
     await this.#orFail(session, () =>
@@ -138,7 +138,7 @@ export class Item {
     );
   }
 
-  /** What can not be read is the trouble of this item alone. */
+  /** Unreadable samples fail this item alone. */
   async #orFail<Result>(session: ItemSession, work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       return await work();
@@ -171,7 +171,7 @@ export class Item {
     if (this.checkpoints.isDue(live.sampleCount, session.sizes)) await this.checkpoint(session);
   }
 
-  /** Writes down how far the live stream has come. */
+  /** Stores a checkpoint of the live stream. */
   async checkpoint(session: ItemSession): Promise<void> {
     const live = this.#live;
     if (live === undefined || live.sampleCount === (this.checkpoints.last?.sampleCount ?? 0)) return;
@@ -184,14 +184,14 @@ export class Item {
     await this.schedule.makeDue(session);
   }
 
-  /** Has the item compute everything anew. */
+  /** Makes the item recompute everything. */
   async restart(session: ItemSession, changes: Partial<ItemRow>): Promise<void> {
     await this.checkpoints.dropAll(session);
     await this.schedule.update(session, changes);
     if (!this.schedule.isOver) await this.makeDue(session);
   }
 
-  /** Takes up the work that is due. Gives a step to compute, or undefined when nothing is left to be done now. */
+  /** Begins the work that is due. Returns a step to compute, or undefined if nothing is left to do now. */
   async beginTurn(session: ItemSession): Promise<PendingStep | undefined> {
     return this.#orFail(session, () => this.#nextStep(session, 0, undefined));
   }
@@ -205,7 +205,7 @@ export class Item {
     return forgottenMs === null ? emittedMs : Math.max(emittedMs ?? forgottenMs, forgottenMs);
   }
 
-  /** Stores what came of a step, and goes on. */
+  /** Stores the outcome of a step, and continues. */
   continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
     return this.#orFail(session, () => this.#continueTurn(session, step, outcome));
   }
@@ -213,7 +213,7 @@ export class Item {
   async #continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
     const { running, slice, number } = step;
     const isOwn = this.#running === running;
-    // What has been begun by another, or anew, is not for this turn to end.
+    // This turn must not end work that another began, or that was restarted.
     if (!isOwn && this.#running !== undefined) return undefined;
     this.#running = undefined;
     if (!isOwn || running.isSpoiled) return this.#nextStep(session, number + 1, undefined);
@@ -277,7 +277,7 @@ export class Item {
     await schedule.setState(session, isBatch ? 'Completed' : 'Active');
   }
 
-  /** Goes from the last checkpoint over the last samples that are stored, here and now; false if the engine refused. */
+  /** Replays the stored samples after the last checkpoint within the transaction; false if the engine refused. */
   async #finish(session: ItemSession, slice: Slice, state: Uint8Array | undefined, untilMs?: number): Promise<boolean> {
     const { row } = this.schedule;
     const from = this.#progress();
@@ -307,12 +307,12 @@ export class Item {
     return true;
   }
 
-  /** What is done with a plan of thousands of steps is a turn's work each time. */
+  /** Yields if the plan is large: each piece of work on it takes a turn of its own. */
   async #pause(): Promise<void> {
     if (this.plan.steps.length >= STEPS_PER_TURN) await nextTurn();
   }
 
-  // Without samples there is only the preview left to make, which a thread does not do.
+  // Without samples only the preview is left to compute, which a thread does not do.
   #limits({ context, sizes }: ItemSession, { sampleCount }: Slice): StepOptions {
     const { outputSamplesMax } = context.settings;
     return {
@@ -331,7 +331,7 @@ export class Item {
     this.#live = undefined;
     this.#running = undefined;
     if (error instanceof CheckpointError && this.checkpoints.last !== undefined) {
-      // No failure of the item: the checkpoint before it may be sound, and without any it begins anew.
+      // The item has not failed: the checkpoint before may be sound, and without one it starts from the beginning.
       await this.checkpoints.dropLast(session);
       return this.schedule.makeDue(session);
     }
@@ -344,7 +344,7 @@ export class Item {
     await session.tellPreview(this.results.organisation, this.results.series, firstMs);
   }
 
-  // Where the item goes on from: its newest checkpoint, or the start.
+  // Where the item continues: at its newest checkpoint, or at the start.
   #progress(): Progress {
     const start = { positions: startPositions(this.plan.sources.length), emittedMs: null, sampleCount: 0 };
     return this.checkpoints.last ?? start;

@@ -4,17 +4,17 @@ import type { IsWanted, SampleStore } from '../../../storage/samples/store.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 
-/** Changes that are read, or wait for a follower, at once, beyond those of one commit. */
+/** The most changes to read at once, or to hold for a follower, beyond those of one commit. */
 const CHANGES_MAX = 64;
 
-/** Some changes of series, and how far they go. */
+/** Changes of series, and the commits that they cover. */
 export interface Changes {
   readonly changes: readonly LoggedChange[];
-  /** The commit up to which they are all there are. */
+  /** The commit up to which they are complete. */
   readonly last: number;
   /** Whether the log no longer reaches back to their beginning. */
   readonly isForgotten: boolean;
-  /** Whether there are none after them for now. */
+  /** Whether there are no later changes yet. */
   readonly isAll: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function readChanges(
   }
 }
 
-/** What one follower gets of a feed. */
+/** The changes of a feed for one follower. */
 export class Subscription {
   readonly keys: readonly string[];
   readonly #wake: () => void;
@@ -48,7 +48,7 @@ export class Subscription {
     this.#wake = wake;
   }
 
-  /** The commit after which all is here; what lies before it is to be read from the store. */
+  /** The commit after which all changes are here; earlier ones must be read from the store. */
   get fromCommit(): number {
     return this.#fromCommit;
   }
@@ -57,7 +57,7 @@ export class Subscription {
     return this.#waiting.length === 0 && !this.#isForgotten;
   }
 
-  /** Everything that came, of the commits after this one. */
+  /** All changes since, of commits after this one. */
   take(afterCommit: number): Changes {
     const changes = this.#waiting.filter(({ commit }) => commit > afterCommit);
     const isForgotten = this.#isForgotten;
@@ -75,7 +75,7 @@ export class Subscription {
     this.#waiting.push(change);
   }
 
-  /** Ends a delivery. Who does not take what comes reads it from the store later, for here it would take memory. */
+  /** Ends a delivery. A follower that falls behind reads from the store later, so that its changes take no memory. */
   reach(commit: number, isForgotten: boolean, waitedCount: number): void {
     if (waitedCount > CHANGES_MAX) {
       this.#waiting = [];
@@ -91,8 +91,8 @@ export class Subscription {
 }
 
 /**
- * The changes of one shard, read and decoded once for all who follow a series of it, and given to these alone. Commits
- * of which it is known that they change none of these series are passed over without a look at the store.
+ * The changes of one shard, read and decoded once for all followers of its series, and given only to these. Commits
+ * known to change none of these series are skipped without reading the store.
  */
 class Feed {
   readonly #context: ServiceContext;
@@ -103,7 +103,7 @@ class Feed {
   #opened: Promise<void> | undefined;
   #end = (): void => {};
   #isRunning = false;
-  /** The last commit that was told of and is not being read. */
+  /** The last announced commit that is not being read yet. */
   #dueCommit = 0;
 
   constructor(context: ServiceContext, shard: number) {
@@ -115,7 +115,7 @@ class Feed {
     return this.#subscriptions.size;
   }
 
-  /** Up to this commit everybody has been given what is theirs. */
+  /** All changes up to this commit have been delivered. */
   get commit(): number {
     return this.#commit;
   }
@@ -148,7 +148,7 @@ class Feed {
     const stopListening = storage.onCommit((shard, commit, isOwn) => {
       if (shard === this.#shard) this.#tell(commit, isOwn);
     });
-    // A hint may not come, as of a commit of another process.
+    // A commit of another process may not be announced.
     const poll = (): void => {
       storage.lastCommit(this.#shard).then((commit) => this.#tell(commit, false), this.#warn);
       callOff = scheduler.after(settings.pollIntervalMs, poll);
@@ -196,7 +196,7 @@ class Feed {
     const opened = this.#opened;
     await opened;
     const read = await storage.read(this.#shard, (tx) => readChanges(samples, tx, this.#commit, this.#isWanted));
-    // All have gone meanwhile, and others have come, who begin later.
+    // All followers have left meanwhile, and new ones have joined, which begin later.
     if (opened !== this.#opened) return;
     const { changes, last, isForgotten, isAll } = read;
     if (!isAll) this.#dueCommit = Number.POSITIVE_INFINITY;
@@ -225,7 +225,7 @@ export class Feeds {
     this.#context = context;
   }
 
-  /** How many follow. */
+  /** The number of followers. */
   get count(): number {
     let count = 0;
     for (const feed of this.#feeds.values()) count += feed.count;

@@ -7,7 +7,7 @@ import type { ServiceContext } from '../../context.js';
 import { badRequest } from '../../http/errors.js';
 import { type Feeds, readChanges, Subscription } from './feed.js';
 
-/** Samples of one event at most; more come in several. */
+/** The most samples of one event. */
 const EVENT_SAMPLES_MAX = 5000;
 const KEEP_ALIVE_MS = 15_000;
 
@@ -15,14 +15,14 @@ const KEEP_ALIVE_MS = 15_000;
 export interface Follower {
   readonly organisation: string;
   readonly references: readonly SeriesReference[];
-  /** `Last-Event-ID`: after what it begins; after what is stored now where absent. */
+  /** `Last-Event-ID`: where to begin; by default after what is stored now. */
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
   /** Whether the follower may still see what it follows: asked while it is connected. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
-/** The followed series of one shard, and how far they have been told of. */
+/** The followed series of one shard, and the commit up to which their changes were sent. */
 interface Leg {
   readonly shard: number;
   readonly isWanted: IsWanted;
@@ -32,9 +32,9 @@ interface Leg {
 }
 
 /**
- * Follows series: yields what each commit after those of `lastEventId` changes in them, as server-sent events are
- * written (WHATWG HTML, section 9.2), then waits for the next one. What lies before the feed of a shard, or was too
- * much for it to hold, is read from the store.
+ * Follows series: yields the changes of each commit after `lastEventId` as server-sent events (WHATWG HTML, section
+ * 9.2), then waits for the next commit. Changes from before the feed, or too many for it to hold, are read from the
+ * store.
  *
  * @throws ServiceError 400 for a `lastEventId` of another stream.
  */
@@ -46,7 +46,7 @@ export async function follow(
   const { organisation, references, lastEventId } = follower;
   const placement = await context.placements.of(organisation);
   const parts = groupBy(references, ({ timeseriesId }) => placement.shardOf(timeseriesId));
-  // In a fixed order, for the id of an event has a commit for each.
+  // In a fixed order, because the id of an event has a commit for each shard.
   const shards = [...parts.keys()].sort((a, b) => a - b);
   const from = lastEventId === undefined ? undefined : readEventId(lastEventId, shards.length);
   const alarm = createAlarm(context, follower.signal);
@@ -103,7 +103,7 @@ async function* followLegs(
   }
 }
 
-/** Yields what has come of a shard; gives back whether that is all there is for now. */
+/** Yields the new changes of a shard; returns whether there are no more for now. */
 async function* tellOf(
   { storage, samples }: ServiceContext,
   signal: AbortSignal,
@@ -162,7 +162,7 @@ function* writeChanges(changes: readonly LoggedChange[]): Generator<readonly [st
   }
 }
 
-// A change that many follow is written once.
+// A change with many followers is serialised once.
 const written = new WeakMap<LoggedChange, readonly string[]>();
 
 function textsOf(change: LoggedChange): readonly string[] {
@@ -189,7 +189,7 @@ function writeEvent(event: 'samples' | 'reset' | 'stop', id: string | undefined,
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** Wakes a follower when something came for it, after a while, and at the end. */
+/** Wakes a follower when it has changes, after a while, and at the end. */
 function createAlarm({ scheduler }: ServiceContext, signal: AbortSignal) {
   let hasRung = false;
   let wake: (() => void) | undefined;

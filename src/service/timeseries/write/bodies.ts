@@ -9,12 +9,12 @@ export const NDJSON_TYPE = 'application/x-ndjson';
 export const CSV_TYPE = 'text/csv';
 export const COLUMNS_TYPE = 'application/vnd.windrow.columns';
 
-/** A body may unpack to so much, however small it was. */
+/** Any body may unpack to this many bytes, however small it was. */
 const UNPACKED_BYTES_FREE = 16 * 1024 * 1024;
 
 type BodySettings = Pick<ServiceContext, 'settings' | 'clock'>;
 
-/** A body as it comes, unpacked, that no more than `bytesMax` are taken of. */
+/** A body as it arrives, unpacked, of at most `bytesMax` bytes. */
 export class StreamedBody {
   readonly stream: Readable;
   readonly #payload: Readable;
@@ -29,9 +29,9 @@ export class StreamedBody {
     this.#parts = parts;
     this.#startMs = parts.clock.monotonicMs();
     if (gunzip === undefined) return;
-    // Not a pipeline, whose end would destroy the connection before its answer is out.
+    // Not a pipeline, which would destroy the connection at its end, before the answer is sent.
     payload.on('error', (error) => gunzip.destroy(error));
-    // It may fail before anybody reads it, which must not end the process: the stream keeps its error for who does.
+    // It may fail before anybody reads it, which must not end the process; the stream keeps the error for its reader.
     gunzip.on('error', () => {});
     payload.pipe(gunzip);
   }
@@ -40,21 +40,21 @@ export class StreamedBody {
     return this.#parts.settings.streamedBodyBytesMax;
   }
 
-  /** How many bytes it may have by now, as it came: of a packed body so many times what was unpacked. */
+  /** How many unpacked bytes are allowed so far; for a packed body it grows with the packed bytes read. */
   get unpackedMax(): number {
     if (this.#gunzip === undefined) return this.bytesMax;
     return UNPACKED_BYTES_FREE + this.#parts.settings.unpackRatioMax * this.#gunzip.bytesWritten;
   }
 
-  /** Whether it has taken longer than a body may. */
+  /** Whether the body has taken longer than allowed. */
   get isLate(): boolean {
     const { clock, settings } = this.#parts;
     return clock.monotonicMs() > this.#startMs + settings.bodyMsMax;
   }
 
   /**
-   * Lets go of the rest, which is taken from the connection and dropped: unread, it would stand before the caller's
-   * next request, and hinder the answer to this one.
+   * Drops the rest of the body. It is still read from the connection: unread, it would block the answer to this request
+   * and the caller's next one.
    */
   abandon(): void {
     if (this.#gunzip !== undefined) {
@@ -65,11 +65,11 @@ export class StreamedBody {
   }
 }
 
-/** Gives routes of this scope bodies as streams. */
+/** Passes bodies to the routes of this scope as streams. */
 export function addStreamedBodies(app: FastifyInstance, parts: BodySettings): void {
   app.removeContentTypeParser([JSON_TYPE, 'text/plain']);
   const types = [JSON_TYPE, NDJSON_TYPE, 'application/ndjson', 'application/jsonl', CSV_TYPE, COLUMNS_TYPE];
-  // No limit of Fastify's, which would hold the body in memory: the bytes are counted as they come.
+  // Without Fastify's limit, which would hold the body in memory: bytes are counted as they arrive.
   app.addContentTypeParser(types, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, payload, done) => {
     try {
       done(null, new StreamedBody(payload, gunzipOf(request), parts));
@@ -88,13 +88,13 @@ function gunzipOf({ headers }: FastifyRequest): Gunzip | undefined {
   return createGunzip();
 }
 
-/** A body that has come to its end, not joined yet. */
+/** A body that has arrived, in parts that are not joined yet. */
 export interface WholeBody {
   readonly parts: readonly Uint8Array[];
   readonly byteCount: number;
 }
 
-/** The whole body, for a form that is stored at once. */
+/** Reads a whole body, for formats that are stored at once. */
 export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<WholeBody> {
   const { stream, bytesMax } = body;
   const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
@@ -126,7 +126,7 @@ export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Wh
   });
 }
 
-/** The parts of a body as they come. */
+/** Yields the parts of a body as they arrive. */
 export async function* partsOf(body: StreamedBody): AsyncGenerator<Uint8Array> {
   const { stream, bytesMax } = body;
   let taken = 0;

@@ -16,7 +16,7 @@ const SERIES_A_TURN = 2000;
 /** As sockets give them. */
 const PIECE_BYTES = 65_536;
 
-/** What the header says of the names of series. */
+/** What the header says about the names of series. */
 interface Naming {
   /** `timestamp,value`: the series is that of the path. */
   readonly isNameless: boolean;

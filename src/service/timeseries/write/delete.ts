@@ -11,7 +11,7 @@ import { readSamplesQuery } from '../read/query.js';
 import { checkSeries, PIECE_SAMPLES } from '../read/samples.js';
 import type { deleteQuery } from '../schemas.js';
 
-/** Deletes the samples of `[startTime, endTime)`; results that rest on them are computed anew. */
+/** Deletes the samples of `[startTime, endTime)`; results that rest on them are recomputed. */
 export async function deleteSamples(
   context: ServiceContext,
   organisation: string,
@@ -61,7 +61,7 @@ async function countSamples(
   }
 }
 
-/** 409 for a change of samples that an item has computed. */
+/** The error, 409, for a change of samples that an item computes. */
 export function writtenByItem(cause: ResultSeriesError): ServiceError {
   const { series, itemId } = cause;
   const mend = 'write to another series, or delete the item first';

@@ -7,35 +7,35 @@ import type { Ingest } from './sink.js';
 
 export interface Gathered {
   readonly counts: BatchCounts;
-  /** Resolves once the samples are on the disk. What it rejects with may be the fault of another body. */
+  /** Resolves once the samples are on disk. A rejection may be the fault of another body. */
   readonly stored: Promise<void>;
 }
 
-/** Bodies of an organisation that will be stored together. */
+/** Bodies of an organisation that are stored together. */
 interface Gathering {
-  /** Takes no more bodies; gives what came. */
+  /** Closes the batch to more bodies; returns its changes. */
   close(): readonly SampleChange[];
   readonly stored: Promise<void>;
 }
 
-/** The samples of an organisation that wait; the series that it has had keep their indexes. */
+/** The waiting samples of an organisation; series seen before keep their indexes. */
 interface Waiting {
   readonly batch: SampleBatch;
   open: Gathering | undefined;
 }
 
-/** Bodies of more samples gain nothing by company. */
+/** Larger bodies gain nothing from being gathered. */
 const BODY_SAMPLES_MAX = 1000;
-/** So many samples are a row of the log that is worth its commit; those that come after them get the next one. */
+/** This many samples are worth a commit of their own; later ones go into the next. */
 const SAMPLES_ENOUGH = 50_000;
-/** However fast more of them come. */
+/** The longest wait for more bodies, in ms. */
 const COMPANY_MS_MAX = 5;
 const SERIES_KEPT_MAX = 50_000;
 const ORGANISATIONS_KEPT_MAX = 100;
 
 type GatherContext = Pick<ServiceContext, 'storage' | 'samples' | 'clock'>;
 
-/** Gathers small bodies that come together: they are one row of the log, one transaction, one change a series. */
+/** Gathers small bodies that arrive together into one row of the log, one transaction and one change per series. */
 export class Gatherer {
   readonly #context: GatherContext;
   readonly #waiting = new Map<string, Waiting>();
@@ -45,8 +45,8 @@ export class Gatherer {
   }
 
   /**
-   * @param read adds the samples of a body to a batch; false where it is not to be gathered.
-   * @returns undefined, and has taken nothing, for such a body, for a large one, and one that goes back in time.
+   * @param read adds the samples of a body to a batch; returns false if the body cannot be gathered.
+   * @returns undefined, with nothing taken, for such a body, a large one, and one that goes back in time.
    */
   take(job: Ingest, read: (batch: SampleBatch) => boolean): Gathered | undefined {
     const waiting = this.#waitingOf(job.organisation);
@@ -101,7 +101,7 @@ export class Gatherer {
       });
     try {
       await this.#company(size);
-      // What comes until this work has its turn is of it; work that is run again finds the same.
+      // Bodies are taken until this work has its turn; a rerun of the work finds the same ones.
       if (shards.length === 1) return await append(home, close);
       const parts = groupBy(close(), ({ timeseriesId }) => placement.shardOf(timeseriesId));
       await Promise.all([...parts].map(([shard, part]) => append(shard, () => part)));
@@ -111,8 +111,8 @@ export class Gatherer {
   }
 
   /**
-   * Ends with the first turn of the event loop that brings no more bodies, or when no more are taken: clients that were
-   * answered together send their next ones while those of others are read, and a commit costs more than a turn.
+   * Waits until a turn of the event loop brings no more bodies, or no more are taken. Clients that were answered
+   * together send their next bodies at about the same time, and a commit costs more than a turn.
    */
   async #company(size: () => number): Promise<void> {
     const { clock } = this.#context;

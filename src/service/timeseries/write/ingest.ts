@@ -14,16 +14,16 @@ import { takeLines } from './lines.js';
 import { createSink, type Ingest, type Ingested, type Sink, tellStored } from './sink.js';
 import { UsualSamples } from './usual-json.js';
 
-/** So many samples are read before others are answered: some milliseconds of work. */
+/** How many samples to read before yielding: some milliseconds of work. */
 const SAMPLES_A_TURN = 5000;
 
-/** Longer bodies gain nothing by company. */
+/** Longer bodies gain nothing from being gathered. */
 const GATHERED_BYTES_MAX = 131_072;
 
-/** Frames without samples cost as much to read as others, and say nothing. */
+/** The most frames without samples, which cost as much to read as others. */
 const EMPTY_FRAMES_MAX = 10_000;
 
-/** Reads a body of samples in any of its forms, and stores it; returns once it is on the disk. */
+/** Reads a body of samples in any format and stores it; returns once it is on disk. */
 export async function ingest(
   context: ServiceContext,
   gatherer: Gatherer,
@@ -48,7 +48,7 @@ async function ingestJson(
 ): Promise<Ingested> {
   const { origin } = job;
   const whole = await readWhole(body, context.settings.bodyBytesMax);
-  // What a queue delivered is taken once, or not at all, by itself.
+  // A delivery of a queue is stored by itself, once or not at all.
   const mayGather = origin === undefined && whole.byteCount <= GATHERED_BYTES_MAX;
   const gathered = mayGather ? await gather(gatherer, job, whole) : undefined;
   if (gathered !== undefined && (await isStored(gathered, job))) {
@@ -76,7 +76,7 @@ async function gather(gatherer: Gatherer, job: Ingest, whole: WholeBody): Promis
   });
 }
 
-/** @returns false, and has taken nothing, for a body that is written otherwise. */
+/** @returns false, with nothing taken, for a body in another form. */
 async function takeUsual({ parts }: WholeBody, { defaults }: Ingest, { batch, checkSize }: Sink): Promise<boolean> {
   const reader = new UsualSamples(parts, defaults);
   while (reader.state === 'more') {

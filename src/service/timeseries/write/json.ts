@@ -24,12 +24,12 @@ export interface SampleIssue {
 const FIELDS: readonly string[] = ['timeseriesId', 'metric', 'timestamp', 'val'];
 const SAMPLE = `{${FIELDS.join(', ')}}`;
 const NAME_LENGTH_MAX = 256;
-// Control characters, and halves of surrogate pairs, which UTF-8 cannot hold.
+// Control characters, and lone surrogates, which UTF-8 cannot encode.
 const FAULTY = /[\p{Cc}\p{Cs}]/u;
-/** So many faults are told one by one; all are counted. */
+/** How many faults are listed; all are counted. */
 const SHOWN_ISSUES_MAX = 100;
 
-/** The faults of a body, for one answer that names them. */
+/** Collects the faults of a body for one answer. */
 export class SampleIssues {
   /** The first of them. */
   readonly shown: SampleIssue[] = [];
@@ -44,7 +44,7 @@ export class SampleIssues {
     if (this.shown.length < SHOWN_ISSUES_MAX) this.shown.push(issue);
   }
 
-  /** 400 with every fault, when there is one. @param samplesStored of the body so far. */
+  /** Throws 400 with the faults, if there are any. @param samplesStored of this body so far. */
   refuse(samplesStored: number): void {
     const [first] = this.shown;
     if (first === undefined) return;
@@ -58,7 +58,7 @@ export class SampleIssues {
   }
 }
 
-/** What has become of a body that was not read to its end. */
+/** What was stored of a body that was not read to its end. */
 export function describeStored(samplesStored: number): string {
   if (samplesStored === 0) return 'nothing was stored';
   return `${samplesStored} samples before it are stored; sending all again is safe`;
@@ -72,7 +72,7 @@ export async function parseSamples(text: string, issues: SampleIssues): Promise<
   return [];
 }
 
-/** Reads some of the samples of a body into the batch. */
+/** Reads some samples of a body into the batch. */
 export function readSamples(
   samples: readonly unknown[],
   from: number,
@@ -114,7 +114,7 @@ export function readJsonLine(
   });
 }
 
-/** Takes a sample without a fault, of a series whose names have been checked; false for any other. */
+/** Takes a sample without faults of a series whose names have been checked; false for any other. */
 function takeUsual(sample: unknown, batch: SampleBatch, defaults: SampleDefaults): boolean {
   if (sample === null || typeof sample !== 'object') return false;
   for (const name in sample) if (!FIELDS.includes(name)) return false;
@@ -131,7 +131,7 @@ function takeUsual(sample: unknown, batch: SampleBatch, defaults: SampleDefaults
   return true;
 }
 
-// Times that `Date.parse` reads as `readTime` does, several times as fast: UTC, every field within its range.
+// Times that `Date.parse` reads like `readTime`, but several times as fast: UTC, every field within its range.
 const DAY = '(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31';
 const USUAL_TIME = new RegExp(`^(?!0000)\\d{4}-(?:${DAY})T(?:[01]\\d|2[0-3])(?::[0-5]\\d){2}(?:\\.\\d{3})?Z$`);
 
@@ -174,19 +174,19 @@ function readName(
   return typeof given === 'string' ? given : '';
 }
 
-/** What is expected of the name of a series where this is none. */
+/** What is expected instead of this name of a series; undefined for a valid name. */
 export function nameProblem(name: unknown): string | undefined {
   const isName = typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX && !FAULTY.test(name);
   return isName ? undefined : `a text of 1 to ${NAME_LENGTH_MAX} characters, none of them a control character`;
 }
 
-// The same, where the path or the query may fix the name.
+// The same for a name that the path or the query may fix.
 function nameFault(name: unknown, fixed: string | undefined): string | undefined {
   const isOther = fixed !== undefined && name !== fixed;
   return nameProblem(name) ?? (isOther ? `${JSON.stringify(fixed)}, as the path or query says` : undefined);
 }
 
-/** 400 where a body that is no JSON names another series than the path or the query. */
+/** Throws 400 if a body that is not JSON names another series than the path or the query. */
 export function checkNames(
   defaults: SampleDefaults,
   given: { readonly timeseriesId: string; readonly metric: string },

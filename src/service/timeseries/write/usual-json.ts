@@ -5,7 +5,7 @@ import { nameProblem, type SampleDefaults } from './json.js';
 
 const [COMMA, LINE_FEED] = [0x2c, 0x0a];
 const NOTHING = new Uint8Array(0);
-/** What is no UTF-8 is read as. */
+/** The replacement character, which stands for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
 /**
@@ -27,7 +27,7 @@ export class UsualSamples {
 
   /**
    * @param parts of the body, as they came.
-   * @param areLines whether the samples stand on lines, and in no array.
+   * @param areLines whether each line is a sample, instead of an array of samples.
    */
   constructor(parts: readonly Uint8Array[], defaults: SampleDefaults, areLines = false) {
     this.#parts = parts;
@@ -35,23 +35,23 @@ export class UsualSamples {
     this.#defaults = defaults;
   }
 
-  /** 'unusual' where the body, of which some may have been taken by then, is none of these. */
+  /** 'unusual' for a body in another form, of which some samples may have been taken. */
   get state(): ScannedSamples['state'] {
     return this.#state;
   }
 
-  /** How many samples were taken so far: of lines, one from each. */
+  /** How many samples were taken so far; with lines, one from each. */
   get sampleCount(): number {
     return this.#sampleCount;
   }
 
-  /** What is not read yet. */
+  /** The bytes not read yet. */
   rest(): Buffer {
     const [first = NOTHING, ...others] = this.#parts.slice(this.#part);
     return Buffer.concat([first.subarray(this.#at), ...others]);
   }
 
-  /** Adds the next samples: of some hundred kilobytes, which is a millisecond or two of work. */
+  /** Adds the samples of the next few hundred kilobytes, a millisecond or two of work. */
   read(batch: SampleBatch): void {
     this.#state = 'unusual';
     const scanner = sampleScanner();
@@ -87,7 +87,7 @@ export class UsualSamples {
   }
 }
 
-/** @returns false, and has taken none, where one of the names or numbers is none. */
+/** @returns false, with nothing taken, if a name or a number is invalid. */
 function takeScanned(
   { timeMs, value, seriesIndex, names, numbers, bytes }: SampleScanner,
   { rowCount, nameCount, numberCount }: ScannedSamples,
