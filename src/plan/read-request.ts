@@ -64,16 +64,21 @@ export function* readRequest(given: unknown, timezone: string, issues: Issue[]):
   if (request.length === 0) report('', 'request.missing', 'at least one request item', 'an empty array');
   const items: RequestItem[] = [];
   let stepCount = 0;
-  for (const [index, given] of request.entries()) {
-    const item = readItem(given, `${place}/${index}`, timezone, report);
-    if (item === undefined) continue;
-    items.push(item);
-    stepCount += item.steps.length;
+  for (const [index, posted] of request.entries()) {
+    const item = readItem(posted, `${place}/${index}`, timezone, report);
+    if (item !== undefined) items.push(item);
+    stepCount += stepCountOf(posted);
     if (stepCount < STEPS_PER_SLICE) continue;
     yield;
     stepCount = 0;
   }
   return items;
+}
+
+// All its steps, as those with problems take the longest to read.
+function stepCountOf(posted: unknown): number {
+  const { operations } = Object(posted);
+  return Array.isArray(operations) ? operations.length : 0;
 }
 
 function isFileOfItems(given: unknown): given is { readonly items: unknown } {

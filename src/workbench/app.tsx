@@ -13,7 +13,6 @@ import { useKeptFocus } from './focus.js';
 import { readOther } from './formats/read-other.js';
 import { checkDraft } from './request/check.js';
 import { readRequest } from './request/draft.js';
-
 import { readLink, writeLink } from './request/share.js';
 import { samples } from './samples.js';
 import { ServicePanel } from './service/service-panel.js';
@@ -86,7 +85,7 @@ function useFiles(engine: EngineClient, state: State, act: (action: Action) => v
   zone.current = state.timezone;
   const open = async (files: Iterable<File>): Promise<void> => {
     setBusyCount((count) => count + 1);
-    // Of several files each that cannot be read is told of.
+    // Each file that cannot be read is reported.
     const problems: string[] = [];
     for (const file of files) {
       act({ type: 'told', text: `Reading ${file.name} …` });

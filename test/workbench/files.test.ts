@@ -83,7 +83,9 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     await addStep(page, 'abs');
     await eventually(async () => page.url()).toContain('#1.');
     const other = await open(page.url());
-    await eventually(() => other.page.locator('.chart-panel').textContent()).toContain('they have boiler/Raw');
+    await eventually(() => other.page.locator('.chart-panel').textContent()).toContain(
+      'the series that the pipeline reads: boiler/Raw',
+    );
     const cut = await open(page.url().slice(0, -20));
     await eventually(() => cut.page.locator('.message').textContent()).toContain('This link is not whole');
   });

@@ -128,6 +128,17 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     const formats = new URL('../formats/files/', import.meta.url);
     await page.getByLabel('Files to open').setInputFiles(others.map((name) => fileURLToPath(new URL(name, formats))));
     for (const name of others) await page.getByRole('region', { name, exact: true }).waitFor();
+    const whole = readFileSync(new URL('two-frames.csv.zst', formats));
+    const damaged = Buffer.from(whole);
+    // The value of the first row, 1, becomes 0.
+    damaged[whole.indexOf('Raw,1') + 4]! ^= 1;
+    const packed = Object.entries({ damaged, whole }).map(([name, buffer]) => {
+      return { name: `${name}.csv.zst`, mimeType: 'application/octet-stream', buffer };
+    });
+    await page.getByLabel('Files to open').setInputFiles(packed);
+    await page.getByRole('region', { name: 'whole.csv.zst' }).waitFor();
+    const message = () => page.locator('.message').textContent();
+    await eventually(message).toContain('damaged.csv.zst: its content does not match its checksum, so it is damaged');
     expect(faults).toEqual([]);
     const bare = await open(fileUrl);
     await bare.page.getByLabel('Files to open').setInputFiles(path);
@@ -343,6 +354,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
   it('has as its sample the file of the same name in docs/examples', async () => {
     const { page } = await open(fileUrl);
     await page.getByRole('button', { name: 'Office temperature' }).click();
+    await page.getByRole('region', { name: 'office-two-weeks.csv' }).waitFor();
     await addStep(page, 'abs');
     await eventually(() => commandLine(page)).toContain('--input office-two-weeks.csv');
     const results = await downloaded(page, () => page.getByRole('button', { name: 'Download results.csv' }).click());

@@ -2,11 +2,11 @@ import { basename, dirname } from 'node:path';
 import type { Transform } from 'node:stream';
 import { WindrowError } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
+import { openZstd } from '../../formats/zstd.js';
 import { scanBlock } from '../../kernels/scan-rows.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 import { Spool, type TempFiles } from './temp-files.js';
-import { openZstd } from './zstd.js';
 
 /** The name of standard input in messages. */
 export const STANDARD_INPUT = 'stdin';

@@ -99,8 +99,8 @@ export class TableReader {
     const series = [...this.#byKey.values()].map(({ timeseriesId, metric, samples }) => {
       return { timeseriesId, metric, samples };
     });
-    const told: Dialect = this.#options.areTimesTyped ? { ...this.#dialect, time: 'auto' } : this.#dialect;
-    const notes = [...this.roles.notes, ...dialectNotes(told), ...this.#naming.notes];
+    const dialect: Dialect = this.#options.areTimesTyped ? { ...this.#dialect, time: 'auto' } : this.#dialect;
+    const notes = [...this.roles.notes, ...dialectNotes(dialect), ...this.#naming.notes];
     const counts = { rows: this.#rows, rejected: this.#rejected, missing: this.#missing };
     return { layout: this.roles.layout, ...counts, series, notes };
   }

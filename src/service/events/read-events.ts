@@ -4,7 +4,7 @@ import { inTurns } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from '../http/errors.js';
 import { JsonIssueError, parseJson, pointerPart } from '../http/json.js';
 import { type EventField, eventFieldNames, eventFields, type FieldType, readOccurredAt } from './fields.js';
-import { EVENTS_A_TURN, type EventDraft, objectFault } from './record.js';
+import { EVENTS_PER_TURN, type EventDraft, objectFault } from './record.js';
 
 /** The most events of one request, which one commit stores. */
 export const EVENTS_MAX = 10_000;
@@ -45,7 +45,7 @@ export async function readJsonEvents(body: unknown, collection: string | undefin
 export async function readNdjsonEvents(body: string, collection: string | undefined): Promise<EventDraft[]> {
   const posted: Posted[] = [];
   const faults: Faults = { shown: [], count: 0 };
-  for await (const [index, text] of inTurns(body.split('\n').entries(), EVENTS_A_TURN)) {
+  for await (const [index, text] of inTurns(body.split('\n').entries(), EVENTS_PER_TURN)) {
     if (text.trim() === '') continue;
     const line = index + 1;
     try {
@@ -68,7 +68,7 @@ async function readPosted(
   checkCount(posted.length);
   const events: EventDraft[] = [];
   const keys = new Set<string>();
-  for await (const one of inTurns(posted, EVENTS_A_TURN)) {
+  for await (const one of inTurns(posted, EVENTS_PER_TURN)) {
     const add = addTo(faults, one);
     const event = readEvent(one.value, collection, add);
     if (event === undefined) continue;

@@ -10,7 +10,7 @@ export type EventRecord = Pick<EventRow, EventField>;
 export type EventDraft = Omit<EventRecord, 'id'> & { readonly id: string | null };
 
 /** How many events are read or stored before other requests get a turn. */
-export const EVENTS_A_TURN = 200;
+export const EVENTS_PER_TURN = 200;
 
 /** Fills in the ids and checksums that callers left out. */
 export async function completeEvents(
@@ -18,7 +18,7 @@ export async function completeEvents(
   createEventId: () => string,
 ): Promise<EventRecord[]> {
   const events: EventRecord[] = [];
-  for await (const draft of inTurns(drafts, EVENTS_A_TURN)) {
+  for await (const draft of inTurns(drafts, EVENTS_PER_TURN)) {
     const event = { ...draft, id: draft.id ?? createEventId() };
     events.push(Object.freeze({ ...event, checksum: event.checksum ?? checksumOf(event) }));
   }

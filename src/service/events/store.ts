@@ -3,7 +3,7 @@ import { inTurns } from '../../storage/next-turn.js';
 import type { Condition, Reader, Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
 import { equal } from '../store.js';
-import { EVENTS_A_TURN, type EventRecord, isSameEvent } from './record.js';
+import { EVENTS_PER_TURN, type EventRecord, isSameEvent } from './record.js';
 
 /** A collection's key in the rows of its events. */
 export interface CollectionKey {
@@ -95,7 +95,7 @@ async function currentVersions(
 
 // Slices that are looked up in one query.
 function* partsOf(records: readonly EventRecord[]): Generator<readonly EventRecord[]> {
-  for (let start = 0; start < records.length; start += EVENTS_A_TURN) {
-    yield records.slice(start, start + EVENTS_A_TURN);
+  for (let start = 0; start < records.length; start += EVENTS_PER_TURN) {
+    yield records.slice(start, start + EVENTS_PER_TURN);
   }
 }

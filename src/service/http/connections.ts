@@ -68,10 +68,10 @@ export function limitConnections(server: Server, { settings, metrics, log }: Ser
 const CHECK_INTERVAL_MS = 1000;
 /** An answer that went out before the body had come stands for a while, to be read. */
 const ANSWERED_MS = 5000;
-/** So long may a caller take nothing of an answer that waits for it. */
+/** How long a caller may read nothing of an answer. */
 const ANSWER_STALL_MS = 300_000;
 
-/** Of a connection the request whose body it brings, or brought last; none once that is in and answered. */
+/** A connection, with the request whose body is arriving or whose answer is due; undefined between requests. */
 interface Connection {
   receiving: Receiving | undefined;
 }
@@ -96,8 +96,8 @@ interface Sending {
  */
 export function endStalls(app: FastifyInstance, context: ServiceContext): void {
   const { clock, scheduler, metrics } = context;
-  // By connection: a map that requests come into and go out of by the thousand keeps their objects past their end, as
-  // V8 copies it whole, with who is in it, when it is full of those that have gone.
+  // Keyed by connection, not by request: V8 copies a map that is full of deleted entries, and an old copy that has been
+  // promoted keeps every request alive that was in a later one.
   const connections = new Map<Socket, Connection>();
   const sending = new Map<ServerResponse, Sending>();
   let isDue = false;

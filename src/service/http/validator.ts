@@ -106,7 +106,7 @@ function checkParameters(names: readonly string[], schema: unknown): void {
   if (unknown.length > 0) throw refusal(unknown.map((name) => unknownName('query', `/${name}`, name, known)));
 }
 
-// Of two, Node takes the first or joins them, where a proxy may go by the last.
+// If one of these comes twice, Node takes the first or joins them, while a proxy may use the last.
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'content-type',
@@ -119,7 +119,7 @@ const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'last-event-id',
 ]);
 
-/** 400 for two Host headers, or two of another that decides what a request means, and for no Host (RFC 9112, 3.2). */
+/** Answers 400 if a header that decides what a request means comes twice, or Host is missing (RFC 9112, 3.2). */
 export function addHeaderCheck(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const { rawHeaders, httpVersion } = raw;

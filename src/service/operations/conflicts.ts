@@ -31,11 +31,11 @@ export interface ItemScope {
   readonly isSpread: boolean;
   /** Reads in the shard of the series with this id. */
   readonly readAt: <Result>(timeseriesId: string, work: (tx: Reader) => Promise<Result>) => Promise<Result>;
-  /** Does work whose readings are of one state, where it can: each by itself waits for the writers before it. */
+  /** Runs work whose reads see one state, if all are in one shard: each read alone would wait for earlier writers. */
   readonly readTogether: (work: (scope: ItemScope) => Promise<void>) => Promise<void>;
 }
 
-/** Does something for each item, for some of them at a time: others have their turns between. */
+/** Does some work for each item, several items at a time, and yields in between. */
 export async function forEachItem<Scope, Item>(
   { readTogether }: { readonly readTogether: (work: (scope: Scope) => Promise<void>) => Promise<void> },
   items: readonly Item[],

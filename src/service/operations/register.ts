@@ -227,9 +227,9 @@ async function membersOf(
   { organisation, transactionId: parentId }: ItemRow,
   clientId: string,
 ): Promise<ItemRow[]> {
-  const said = await tx.find(transactions, { where: equal({ organisation, clientId, parentId }) });
+  const found = await tx.find(transactions, { where: equal({ organisation, clientId, parentId }) });
   const members: ItemRow[] = [];
-  for await (const { itemId, transactionId } of inTurns(said, ITEMS_PER_TURN)) {
+  for await (const { itemId, transactionId } of inTurns(found, ITEMS_PER_TURN)) {
     const item = itemId === null ? undefined : await tx.get(items, { organisation, itemId });
     // An item that was registered by itself since is no longer a member.
     if (item?.transactionId === transactionId) members.push(item);
@@ -245,8 +245,8 @@ export async function deletePattern(
   areResultsKept: boolean,
 ): Promise<void> {
   const { organisation, itemId, transactionId } = pattern;
-  const said = await tx.get(transactions, { organisation, transactionId });
-  const members = said === undefined ? [] : await membersOf(tx, pattern, said.clientId);
+  const transaction = await tx.get(transactions, { organisation, transactionId });
+  const members = transaction === undefined ? [] : await membersOf(tx, pattern, transaction.clientId);
   for await (const member of inTurns(members, ITEMS_PER_TURN)) await deleteItem(context, tx, member, areResultsKept);
   await endTransaction(tx, pattern, 'the item was deleted');
   await forgetWork(tx, pattern);

@@ -6,7 +6,7 @@ import type { TransactionPayload } from '../status/record.js';
 import { type ChildStates, moveTransaction, stateOf } from '../status/transactions.js';
 import type { ItemDefinition } from './request.js';
 
-// What callers are told of a request to register items: a transaction of the request, and one of each of its items.
+// The transactions by which callers follow a request to register items: one for the request, and one for each item.
 
 /** Who sent a request, and when it arrived. */
 export interface Registration {
@@ -15,7 +15,7 @@ export interface Registration {
   readonly receivedMs: number;
 }
 
-/** The transaction of a whole request, as it lies in a shard: `count` of its items are there. */
+/** The part of a request's transaction in one shard, which has `count` of its items. */
 export function requestTransaction(
   context: ServiceContext,
   tx: Transaction,
@@ -76,7 +76,7 @@ export function childTransaction(
   };
 }
 
-/** How an item's transaction ends when the item is replaced or deleted. */
+/** Ends the transaction of an item that is replaced or deleted, unless it is over. */
 export async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
   const isOver = stateOf(item) === 'Failed' || stateOf(item) === 'Completed';
   if (!isOver) await moveTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });

@@ -50,7 +50,7 @@ const tokenBody = Type.Object({
 export const revokeSchema = {
   summary: 'Revoke an access token',
   description:
-    'RFC 7009: a client may revoke its own tokens; one with core_admin, those of its organisation.  ' +
+    'RFC 7009: a client may revoke its own tokens; one with core_admin, those of its organisation. ' +
     'An unknown or expired token is not an error.',
   ...shared,
   body: tokenBody,

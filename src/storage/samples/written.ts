@@ -2,7 +2,7 @@ import type { SeriesReference } from '../../core/series.js';
 import type { Transaction } from '../storage.js';
 
 /** Series of one organisation. */
-export interface WrittenSeries {
+interface WrittenSeries {
   readonly organisation: string;
   readonly series: readonly SeriesReference[];
 }

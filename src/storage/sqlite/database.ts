@@ -42,7 +42,7 @@ export async function loadSqlite(): Promise<OpenDatabase> {
   return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(path)));
 }
 
-// Filters that clients compose make ever new statements: of so many, those go that were not used since as many others.
+// Filters that clients compose make ever new statements. Statements not used while this many others were are dropped.
 const STATEMENT_COUNT_MAX = 250;
 
 class SqliteDatabase implements Database {

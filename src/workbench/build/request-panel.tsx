@@ -119,7 +119,7 @@ function CommandSection() {
         <CopyButton what="the command" text={() => line} />
         <button
           type="button"
-          disabled={results.length === 0 || !isCurrent}
+          disabled={view.checked.steps.length === 0 || !isCurrent}
           onClick={async () => download('results.csv', await engine.ask('csv', results))}
         >
           Download results.csv

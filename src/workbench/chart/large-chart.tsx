@@ -14,7 +14,7 @@ export function LargeChart() {
       <section class="chart-panel" aria-label="Chart">
         <p class="empty">
           {missing.length > 0
-            ? `Open the files that the pipeline reads: they have ${[...new Set(missing)].join(', ')}.`
+            ? `Open the files with the series that the pipeline reads: ${[...new Set(missing)].join(', ')}.`
             : 'Drop a CSV, Parquet, Arrow or NDJSON file anywhere on this page, or take one of the samples.'}
         </p>
       </section>

@@ -1,6 +1,6 @@
-import { decompressZstd } from 'hyparquet-compressors';
 import { formatOf } from '../../formats/formats.js';
 import { SeriesParts } from '../../formats/series-parts.js';
+import { openZstd } from '../../formats/zstd.js';
 import type { Series } from '../../index.js';
 
 /** What the reader is asked, and what it answers: once. */
@@ -64,7 +64,8 @@ async function readFile(file: File, timezone: string) {
 
 async function* blocksOf(file: File, packing: string | undefined): AsyncGenerator<Uint8Array> {
   if (packing?.toLowerCase() === 'zst') {
-    yield decompressZstd(new Uint8Array(await file.arrayBuffer()));
+    const unpack = await openZstd();
+    yield* unpack(new Uint8Array(await file.arrayBuffer()));
     return;
   }
   const bytes = file.stream();

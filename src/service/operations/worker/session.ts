@@ -14,8 +14,8 @@ import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
 
 const CHANGES_READ = 500;
-/** An item of so many steps is twice the work of one of a single step. */
-const STEPS_OF_ITEM = 4;
+/** Each this many steps of an item count as the work of one more item. */
+const STEPS_PER_ITEM = 4;
 
 /** One transaction of the worker: what the cache knows is true of the state that it sees. */
 export class Session implements ItemSession {
@@ -302,12 +302,12 @@ export class Session implements ItemSession {
   }
 
   /**
-   * Lets requests be answered while thousands of items are at work.
+   * Yields now and then, so that requests are answered while thousands of items work.
    *
-   * @param stepCount of the item that was worked on: large ones count as several.
+   * @param stepCount the steps of the item that was worked on; a large item counts as several.
    */
   async giveWay(stepCount = 0): Promise<void> {
-    this.#workCount += 1 + Math.floor(stepCount / STEPS_OF_ITEM);
+    this.#workCount += 1 + Math.floor(stepCount / STEPS_PER_ITEM);
     if (this.#workCount < this.#nextTurnCount) return;
     this.#nextTurnCount = this.#workCount + this.sizes.itemsPerTurn;
     await nextTurn();

@@ -151,12 +151,12 @@ class Feed {
     // A commit of another process may not be announced.
     const poll = (): void => {
       storage.lastCommit(this.#shard).then((commit) => this.#tell(commit, false), this.#warn);
-      callOff = scheduler.after(settings.pollIntervalMs, poll);
+      cancel = scheduler.after(settings.pollIntervalMs, poll);
     };
-    let callOff = scheduler.after(settings.pollIntervalMs, poll);
+    let cancel = scheduler.after(settings.pollIntervalMs, poll);
     this.#end = () => {
       stopListening();
-      callOff();
+      cancel();
     };
     this.#commit = await storage.read(this.#shard, async (tx) => tx.lastCommit);
   }
@@ -174,7 +174,7 @@ class Feed {
   readonly #isWanted: IsWanted = (organisation, series) => this.#byKey.has(keyOf(organisation, series));
 
   readonly #warn = (err: unknown): void => {
-    this.#context.log.warn({ err, shard: this.#shard }, 'changes were not read for followers; tried again later');
+    this.#context.log.warn({ err, shard: this.#shard }, 'changes were not read for followers; will try again later');
   };
 
   async #run(): Promise<void> {

@@ -202,11 +202,11 @@ function createAlarm({ scheduler }: ServiceContext, signal: AbortSignal) {
     ring,
     wait: async (delayMs: number) => {
       if (!hasRung && !signal.aborted) {
-        const callOff = scheduler.after(delayMs, ring);
+        const cancel = scheduler.after(delayMs, ring);
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
-        callOff();
+        cancel();
       }
       wake = undefined;
       hasRung = false;

@@ -12,7 +12,7 @@ import type { Ingest, Sink } from './sink.js';
 const BODY = 'the body';
 /** Of a wide body: 4 MiB. */
 const CELLS_MAX = 2 ** 19;
-const SERIES_A_TURN = 2000;
+const SERIES_PER_TURN = 2000;
 /** As sockets give them. */
 const PIECE_BYTES = 65_536;
 
@@ -40,12 +40,12 @@ export async function takeCsv(
   let waiting: readonly Series[] = [];
   const take = (chunk: readonly Series[]): void => {
     if (waiting.length > 0) throw new Error('assertion failed: a piece of a wide body has a chunk at most');
-    const isWide = chunk.length > SERIES_A_TURN && chunk[0]!.timeMs === chunk[1]!.timeMs;
+    const isWide = chunk.length > SERIES_PER_TURN && chunk[0]!.timeMs === chunk[1]!.timeMs;
     if (isWide) waiting = chunk;
     else for (const series of chunk) takeOne(series);
   };
   const takeWaiting = async (): Promise<void> => {
-    for await (const series of inTurns(waiting, SERIES_A_TURN)) takeOne(series);
+    for await (const series of inTurns(waiting, SERIES_PER_TURN)) takeOne(series);
     waiting = [];
   };
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;

@@ -15,7 +15,7 @@ import { createSink, type Ingest, type Ingested, type Sink, tellStored } from '.
 import { UsualSamples } from './usual-json.js';
 
 /** How many samples to read before yielding: some milliseconds of work. */
-const SAMPLES_A_TURN = 5000;
+const SAMPLES_PER_TURN = 5000;
 
 /** Longer bodies gain nothing from being gathered. */
 const GATHERED_BYTES_MAX = 131_072;
@@ -91,9 +91,9 @@ async function takeUsual({ parts }: WholeBody, { defaults }: Ingest, { batch, ch
 
 async function takeParsed(whole: WholeBody, { defaults }: Ingest, { batch, issues, checkSize }: Sink): Promise<void> {
   const samples = await parseSamples(await decodeParts(whole.parts), issues);
-  for (let from = 0; from < samples.length; from += SAMPLES_A_TURN) {
+  for (let from = 0; from < samples.length; from += SAMPLES_PER_TURN) {
     if (from > 0) await nextTurn();
-    readSamples(samples, from, from + SAMPLES_A_TURN, batch, issues, defaults);
+    readSamples(samples, from, from + SAMPLES_PER_TURN, batch, issues, defaults);
     checkSize();
   }
 }

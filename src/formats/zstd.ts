@@ -1,5 +1,5 @@
-// Decompresses zstd files on Node before 22.15, which cannot do it itself. The library used there ignores checksums, so
-// a flipped bit would go unnoticed: this compares each frame with its checksum.
+// Decompresses zstd files in the page, and on Node before 22.15, which cannot do it itself. The library used there
+// ignores checksums, so a flipped bit would go unnoticed: this compares each frame with its checksum.
 // Source: RFC 8878, Zstandard Compression.
 
 const MAGIC = 0xfd2fb528;
