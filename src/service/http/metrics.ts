@@ -57,7 +57,7 @@ interface Durations {
  * A histogram of how long requests took. That of prom-client makes a text of the labels at each request, which takes
  * longer than all else that is measured.
  */
-export class RequestSeconds {
+class RequestSeconds {
   readonly #byLabels = new Map<string, Durations>();
 
   observe(method: string, route: string, status: number, durationS: number): void {
