@@ -1,6 +1,6 @@
-// Finds the frames of zstd files, and decompresses them in the page and on Node before 22.15, which cannot do it itself.
-// The library used there ignores checksums, so a flipped bit would go unnoticed: this compares each frame with its
-// checksum. Source: RFC 8878, Zstandard Compression.
+// Finds the frames of zstd files, and decompresses them in the page and on Node before 22.15, which cannot do it
+// itself. The library used there ignores checksums, so a flipped bit would go unnoticed: this compares each frame with
+// its checksum. Source: RFC 8878, Zstandard Compression.
 
 const MAGIC = 0xfd2fb528;
 /** The magic number of frames to skip, whose last four bits may be anything. */
