@@ -45,9 +45,7 @@ export const describeLt = /* @__PURE__ */ describeComparison('less than');
 export const describeGt = /* @__PURE__ */ describeComparison('greater than');
 export const describeGte = /* @__PURE__ */ describeComparison('at least');
 
-interface Tolerance {
-  readonly tolerance?: number;
-}
+type Tolerance = { readonly tolerance?: number };
 
 type EqualMethods<Name extends string> = {
   readonly [name in Name]: (
