@@ -23,4 +23,19 @@ describe('the session of the page', () => {
     await session.remove('many.csv');
     expect(looks).toBeLessThan(20 * series.length);
   });
+
+  it('replays the samples of a file in the order of time, whatever their order there', async () => {
+    const session = new Session();
+    const rows = [3, 0, 2, 1].map((hour) => `2024-03-01T0${hour}:00:00Z,${hour}\n`);
+    const file = new File(['timestamp,value\n', ...rows], 'm.csv');
+    await session.load(file, 'UTC');
+    const of = (metric: string) => [{ timeseriesId: 'm', metric }];
+    const step = { operation: 'Mul', input: of('Raw'), output: of('Twice'), parameters: { scalar: 2 } };
+    const options = { allowedLateness: 'PT0S', delayMsMax: 0, seed: 1, samplesPerSecond: 1 };
+    const request = [{ metric: 'Twice', processingType: 'batch', operations: [step] }];
+    const { extent } = await session.replayStart(request, 'UTC', options);
+    expect(extent).toEqual({ fromMs: Date.UTC(2024, 2, 1), untilMs: Date.UTC(2024, 2, 1, 3) });
+    const { end, lateCount } = await session.replayGoOn(4);
+    expect({ end, lateCount }).toEqual({ end: { compared: 4, different: 0, differentWithLate: 0 }, lateCount: 0 });
+  });
 });
