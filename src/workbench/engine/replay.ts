@@ -1,4 +1,3 @@
-import { parseDuration } from '../../core/duration.js';
 import { openStream, type Plan, runBatch, type Series, type Stream } from '../../index.js';
 import type { Line, ReplayEnd, ReplayOptions, ReplayState, TimeRange } from './protocol.js';
 import { gapOf, noLine, thin } from './thin.js';
@@ -26,8 +25,7 @@ export class Replay {
     this.#plan = plan;
     this.#inputs = inputs;
     this.#stream = openStream(plan, { allowedLateness });
-    // The stream has checked it.
-    this.#latenessMs = parseDuration(allowedLateness)!;
+    this.#latenessMs = durationMs(allowedLateness);
     this.#arrivals = arrivalsOf(inputs, delayMsMax, seed);
     this.#newestMs = inputs.map(() => Number.NEGATIVE_INFINITY);
     this.#extent = {
@@ -148,6 +146,17 @@ function randomNumbers(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** The length of `PT5M` and its like, which `openStream` has checked. */
+function durationMs(text: string): number {
+  const [, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] =
+    /^P(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?$/.exec(text) ?? [];
+  return (
+    ((Number(weeks) * 7 + Number(days)) * 24 + Number(hours)) * 3_600_000 +
+    Number(minutes) * 60_000 +
+    Number(seconds) * 1000
+  );
 }
 
 function columnsOf({ timeMs, value }: { readonly timeMs: readonly number[]; readonly value: readonly number[] }) {
