@@ -91,8 +91,8 @@ function writeWords(bytes: Uint8Array, at: number, width: number, low: number, h
 }
 
 /**
- * Fills `target`, from `start` to `end`, with the numbers from index `first` of a column that starts at `at`. Most changes
- * have one sample, and a view of the target would cost more than it.
+ * Fills `target`, from `start` to `end`, with the numbers from index `first` of a column that starts at `at`. Most
+ * changes have one sample, and a view of the target would cost more than it.
  */
 export function unpackFixed(
   column: FixedColumn,
