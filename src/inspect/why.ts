@@ -51,7 +51,7 @@ export interface WhyStep {
   readonly window?: Window;
   readonly inputs: readonly WhyInput[];
   /**
-   * Whether the step gives the same bits when all other samples of its inputs are removed, raised or lowered. If false,
+   * Whether the step gives the same bits when all other samples of its inputs are removed or changed. If false,
    * the step could not be run by itself, and the samples listed are those at the times of the results.
    */
   readonly isProved: boolean;
@@ -202,7 +202,7 @@ class Search {
       const used = slice(columns[k]!, reads?.[k] ?? spanOf(columns[k]!, range));
       this.want(input, hull(used, around));
       const series = input.from === 'source' ? this.#plan.sources[input.index]! : this.#plan.steps[input.index]!.output;
-      const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step.operation, used, results);
+      const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step, used, results);
       return { series, from: input.from, used: samplesOf(used), leftOut };
     });
     const { does } = describeStep(step.operation, step.parameters);
@@ -265,10 +265,19 @@ function windowOf({ operation, parameters }: PlanStep, results: Columns, range: 
   return { startMs: from, endMs: until, timezone: made.timezone };
 }
 
-function leftOutBy(operation: string, used: Columns, results: Columns): LeftOut[] {
-  const times = new Set(results.timeMs);
-  const reason = `${operation} has no result at this time`;
-  return samplesOf(used).flatMap((sample) => (times.has(sample.timeMs) ? [] : [{ ...sample, reason }]));
+function leftOutBy({ operation, parameters: { align } }: PlanStep, used: Columns, results: Columns): LeftOut[] {
+  const isLinear = align === 'linear';
+  // A sample that is held or interpolated has results up to the next one, and with `linear` from the one before.
+  const isRead = isLinear || align === 'hold' || align === 'asof';
+  const reason = isRead ? `no result of ${operation} reads it` : `${operation} has no result at this time`;
+  return samplesOf(used)
+    .filter(({ timeMs }, at) => {
+      const fromMs = isLinear ? nextDouble(used.timeMs[at - 1] ?? -Infinity) : timeMs;
+      const untilMs = isRead ? (used.timeMs[at + 1] ?? Infinity) : nextDouble(timeMs);
+      const { from, until } = spanOf(results, { fromMs, untilMs });
+      return from === until;
+    })
+    .map((sample) => ({ ...sample, reason }));
 }
 
 function samplesOf({ timeMs, value }: Columns): Sample[] {

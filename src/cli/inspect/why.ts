@@ -3,7 +3,7 @@ import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, defined, type Given, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
-import { requestArgument } from '../files/input-options.js';
+import { instantOption, requestArgument } from '../files/input-options.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
@@ -22,9 +22,10 @@ export const why: Command = {
     ...fileOptions.map((option) => (option.flag === '--series' ? { ...option, flag: SERIES_COLUMN } : option)),
   ],
   notes: [
-    'Each step runs again by itself, with samples of its input removed, raised and lowered, to find out which ones ' +
-      'it used, so the answer holds for every operation. Windows are shown in local time, and samples of the input ' +
-      'with the file and line of their row.',
+    `Each step runs again by itself, with samples of its input removed and changed, to find out which ones it used, so
+the answer holds for every operation. Windows are shown in local time, and samples of the input with the file and the
+line of their row (in Parquet and Arrow, the number of the row). A result of a run with --warmup is asked for without
+--from.`,
   ],
   examples: [
     {
@@ -42,7 +43,7 @@ export const why: Command = {
 async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> {
   const path = argumentOf(given, why);
   const name = requiredOf(given, why, '--series');
-  const at = requiredOf(given, why, '--at');
+  const at = instantOption(requiredOf(given, why, '--at'));
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
   const columns = given.options.get(SERIES_COLUMN);
   const options = new Map([...given.options].filter(([flag]) => flag !== '--series'));
@@ -55,7 +56,7 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
       new Set([...used, ...leftOut].map(({ position }) => position)),
     ]),
   );
-  const lines = await findLines(plan, inputs, wanted);
+  const lines = await findLines(plan, inputs, wanted, io);
   const lineOf: LineOf = (series, position) => lines.get(seriesKey(series))?.get(position);
   await io.stdout.write(
     given.options.has('--json') ? `${JSON.stringify(asJson(told, lineOf), null, 2)}\n` : describe(told, lineOf),

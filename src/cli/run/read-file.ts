@@ -47,7 +47,8 @@ export interface FileListener {
 
 /** Where the rows of a file go. */
 interface Reading extends FileListener {
-  readonly onChunk: (series: readonly Series[]) => void;
+  /** Takes series and, except from threads, the line on which the last row read begins. */
+  readonly onChunk: (series: readonly Series[], line?: number) => void;
   /** Called after each block; once it returns true, reading stops and the result is undefined. */
   readonly isStopped: () => boolean;
 }
