@@ -35,7 +35,7 @@ const AROUND = 1024;
 /**
  * Finds which samples of its inputs a step uses for its results in a range, whatever the operation: the least spans
  * such that the results stay the same, bit for bit, when all samples outside them are removed, raised, lowered, turned
- * to 0 or 1, or made equal to a sample at either end of the span. The step runs again for each of these changes, so the
+ * to 0 or 1, or made equal to the first, the last, the least or the greatest of the span. The step runs again for each of these changes, so the
  * answer does not rely on what an operation says about itself.
  *
  * @param core a range whose samples must be part of the answer if the results change without them.
@@ -151,16 +151,19 @@ function isFreeOutside(
   { from, until }: Span,
 ): boolean {
   const { timeMs, value } = inputs[input]!;
-  const by = 2 * value.reduce((most, x) => Math.max(most, Math.abs(x)), 1);
+  const used = value.subarray(from, until);
+  const least = used.reduce((sofar, x) => Math.min(sofar, x), Number.POSITIVE_INFINITY);
+  const most = used.reduce((sofar, x) => Math.max(sofar, x), Number.NEGATIVE_INFINITY);
+  const landmarks = new Set([value[from], value[until - 1], least, most].filter(Number.isFinite));
+  const by = 2 * value.reduce((sofar, x) => Math.max(sofar, Math.abs(x)), 1);
   const changes: readonly ((x: number, i: number) => number)[] = [
     () => Number.NaN,
     (x) => Math.min(x + by, Number.MAX_VALUE),
     (x) => Math.max(x - by, -Number.MAX_VALUE),
     // True becomes false, and false true.
     (x) => (x === 0 ? 1 : 0),
-    // As if nothing had changed since, or would change.
-    () => value[from] ?? 0,
-    () => value[until - 1] ?? 0,
+    // As if nothing had changed since, or would change; and as values that the step may tell from others.
+    ...Array.from(landmarks, (landmark) => () => landmark!),
   ];
   return changes.every((change) => {
     const changed = value.map((x, i) => (i >= from && i < until ? x : change(x, i)));

@@ -11,7 +11,7 @@ import { describeStep, operationsByName } from '../operations/index.js';
 import { openWindows } from '../operations/windowing.js';
 import { planEveryIn, planOfMember } from '../plan/patterns.js';
 import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
-import { findReads, type Range, slice, spanOf } from './reads.js';
+import { findReads, type Range, type Span, slice, spanOf } from './reads.js';
 
 export interface Sample {
   readonly timeMs: number;
@@ -98,11 +98,10 @@ export function why(
   const planned = planOfResult(planEveryIn(plan, options.timezone), of);
   const timeMs = toMs('at', at, planned.timezone);
   const last = stepOf(planned, of);
-  const results = runBatch(everyStep(planned), plan.every === undefined ? inputs : withEmpty(planned, inputs), {
-    ...options,
-    timezone: planned.timezone,
-  }).series;
-  const value = valueAt(results[last]!, timeMs, of);
+  const lacking = plan.every === undefined ? [] : lackingIn(planned, inputs);
+  const given = [...inputs, ...lacking];
+  const results = runBatch(everyStep(planned), given, { ...options, timezone: planned.timezone }).series;
+  const value = valueAt(results[last]!, timeMs, of, lacking);
   const search = new Search(planned, inputs, results, options);
   search.want({ from: 'step', index: last }, { fromMs: timeMs, untilMs: nextDouble(timeMs) });
   const { timezone } = planned;
@@ -121,12 +120,11 @@ function planOfResult(plan: Plan, of: SeriesReference): Plan {
   return place.member === undefined ? partsOfPlan(plan).plain!.plan : planOfMember(plan, place.member);
 }
 
-/** Adds empty series, as a member may lack a source that others have. */
-function withEmpty({ sources }: Plan, inputs: readonly Series[]): readonly Series[] {
+/** Empty series in place of those that a member lacks. */
+function lackingIn({ sources }: Plan, inputs: readonly Series[]): readonly Series[] {
   const present = new Set(inputs.map(seriesKey));
   const empty = { timeMs: new Float64Array(0), value: new Float64Array(0) };
-  const lacking = sources.filter((source) => !present.has(seriesKey(source)));
-  return [...inputs, ...lacking.map((source) => ({ ...source, ...empty }))];
+  return sources.filter((source) => !present.has(seriesKey(source))).map((source) => ({ ...source, ...empty }));
 }
 
 function stepOf(plan: Plan, of: SeriesReference): number {
@@ -143,12 +141,13 @@ function everyStep(plan: Plan): Plan {
   return { ...plan, items: plan.steps.map(({ output }, step) => ({ processingType: 'batch', step, output })) };
 }
 
-function valueAt(series: Columns, timeMs: number, of: SeriesReference): number {
+function valueAt(series: Columns, timeMs: number, of: SeriesReference, lacking: readonly Series[]): number {
   const { from, until } = spanOf(series, { fromMs: timeMs, untilMs: nextDouble(timeMs) });
   if (from < until) return series.value[from]!;
   const near = [series.timeMs[from - 1], series.timeMs[from]].filter((time) => time !== undefined);
+  const none = lacking.length === 0 ? '' : `, and the input no ${lacking.map(seriesName).join(', ')}`;
   const nearest =
-    near.length === 0 ? 'it has no results' : `the nearest are at ${near.map(formatInstant).join(' and ')}`;
+    near.length === 0 ? `it has no results${none}` : `the nearest are at ${near.map(formatInstant).join(' and ')}`;
   throw new InputError('input.missing', `${seriesName(of)} has no result at ${formatInstant(timeMs)}; ${nearest}`);
 }
 
@@ -199,8 +198,9 @@ class Search {
     const around = window === undefined && operation.shape === 'regrid' ? undefined : core;
     const reads = findReads(step, columns, results, range, this.#options, around);
     const inputs = step.inputs.map((input, k): WhyInput => {
-      const used = slice(columns[k]!, reads?.[k] ?? spanOf(columns[k]!, range));
-      this.want(input, hull(used, around));
+      const span = reads?.[k] ?? spanOf(columns[k]!, range);
+      const used = slice(columns[k]!, span);
+      this.want(input, within(neighbours(columns[k]!, span), hull(used, around)));
       const series = input.from === 'source' ? this.#plan.sources[input.index]! : this.#plan.steps[input.index]!.output;
       const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step, used, results);
       return { series, from: input.from, used: samplesOf(used), leftOut };
@@ -291,6 +291,15 @@ function hull({ timeMs }: Columns, around: Range = { fromMs: Infinity, untilMs: 
     fromMs: Math.min(timeMs[0] ?? Infinity, around.fromMs),
     untilMs: Math.max(lastMs === undefined ? -Infinity : nextDouble(lastMs), around.untilMs),
   };
+}
+
+/** The range between the samples before and after a span. */
+function neighbours({ timeMs }: Columns, { from, until }: Span): Range {
+  return { fromMs: nextDouble(timeMs[from - 1] ?? -Infinity), untilMs: timeMs[until] ?? Infinity };
+}
+
+function within(outer: Range, { fromMs, untilMs }: Range): Range {
+  return { fromMs: Math.max(fromMs, outer.fromMs), untilMs: Math.min(untilMs, outer.untilMs) };
 }
 
 /** Ranges in order, without empty ones; those that overlap or touch become one. */

@@ -116,10 +116,17 @@ describe('why', () => {
     ['Edge', { direction: 'rising' }, [0, 1, 1, 1], 0, [1, 1]],
     ['Deadband', { tolerance: 1.5 }, [0, 5, 6, 7], 7, [5, 6, 7]],
     ['StuckValue', { tolerance: 1, duration: 'PT2M' }, [7, 7, 20, 7], 0, [20, 7]],
+    ['Aggregate', { function: 'Transitions', lower: 5, upper: 9, interval: 'PT2M' }, [1, 2, 7, 3], 2, [2, 7, 3]],
     ['Hysteresis', { on: 5, off: 2 }, [0, 6, 3, 4], 1, [6, 3, 4]],
   ])('%s depends on the samples before it', (operation, parameters, values, result, used) => {
     const plan = createPlan([item(operation, 's1', parameters)]);
-    const told = why(plan, [series(values, 's1')], { timeseriesId: 't0', metric: 'Step' }, START_MS + 3 * MINUTE_MS);
+    const minute = operation === 'Aggregate' ? 2 : 3;
+    const told = why(
+      plan,
+      [series(values, 's1')],
+      { timeseriesId: 't0', metric: 'Step' },
+      START_MS + minute * MINUTE_MS,
+    );
     expect(told.value).toBe(result);
     expect(told.sources[0]!.used.map(({ value }) => value)).toEqual(used);
   });

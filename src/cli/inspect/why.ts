@@ -1,3 +1,4 @@
+import { WindrowError } from '../../core/errors.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect/index.js';
 import type { Plan } from '../../plan/plan.js';
@@ -71,7 +72,12 @@ function referenceOf({ items, steps }: Plan, name: string): SeriesReference {
   const known = [...items, ...steps].find(({ output }) => seriesName(output) === name)?.output;
   if (known !== undefined) return known;
   const slash = name.lastIndexOf('/');
-  return { timeseriesId: name.slice(0, Math.max(0, slash)), metric: name.slice(slash + 1) };
+  if (slash > 0) return { timeseriesId: name.slice(0, slash), metric: name.slice(slash + 1) };
+  const results = items.map(({ output }) => seriesName(output)).join(', ');
+  throw new WindrowError(
+    'arguments',
+    `--series: expected ID/METRIC, such as ${results}, received ${JSON.stringify(name)}`,
+  );
 }
 
 function asJson(told: Why, lineOf: LineOf) {
