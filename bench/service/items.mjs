@@ -6,13 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '../../dist/service.js';
+import { watchStalls } from './stalls.mjs';
 
 const [mode = 'many', countText = '5000'] = process.argv.slice(2);
 const count = Number(countText);
 const START_MS = Date.UTC(2026, 0, 1);
 const STEP_MS = 600_000;
 const ITEMS_MAX = 1000;
-const SAMPLED_MS = 5;
 
 const directory = mkdtempSync(join(tmpdir(), 'windrow-items-'));
 const settings = { eventLoopDelayMsMax: 0 };
@@ -77,19 +77,4 @@ function samplesOf(round) {
   const timestamp = new Date(START_MS + round * STEP_MS).toISOString();
   const length = mode === 'one' ? 1 : count;
   return Array.from({ length }, (_, i) => ({ timeseriesId: seriesOf(i), timestamp, val: round + i }));
-}
-
-function watchStalls() {
-  let lastMs = performance.now();
-  let longestMs = 0;
-  const timer = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - lastMs - SAMPLED_MS);
-    lastMs = performance.now();
-  }, SAMPLED_MS);
-  return {
-    end: () => {
-      clearInterval(timer);
-      return longestMs;
-    },
-  };
 }

@@ -1,6 +1,7 @@
 // node bench/service/restart.mjs [many|one] [items] [samples of history]: registers items over series with history,
 // then stops (or kills) and restarts the server. Prints how long it takes to answer, how long until the results of the
-// first sample are there, and what it read for them: reads and rows of segments, and their bytes.
+// first sample are there, the longest stall of the event loop meanwhile, and what it read for them: reads and rows of
+// segments, and their bytes.
 
 import { fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startServer } from '../../dist/service.js';
+import { watchStalls } from './stalls.mjs';
 
 const [mode = 'many', countText = '5000', lengthText = '500', phase, directory] = process.argv.slice(2);
 const count = Number(countText);
@@ -83,6 +85,7 @@ async function restart() {
   const samples = Array.from({ length: seriesCount }, (_, k) => {
     return { timeseriesId: `series${k}`, timestamp: START_MS + n * STEP_MS, val: k };
   });
+  const stalls = watchStalls();
   const cpuBefore = process.cpuUsage();
   const sentMs = performance.now();
   await post('/core/samples', 'application/json', JSON.stringify(samples));
@@ -91,7 +94,8 @@ async function restart() {
   const resultsMs = performance.now() - sentMs;
   const { user, system } = process.cpuUsage(cpuBefore);
   const peakMb = Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024);
-  const times = { readyMs, idleMs, answeredMs, resultsMs, cpuMs: (user + system) / 1000 };
+  const longestStallMs = stalls.end();
+  const times = { readyMs, idleMs, answeredMs, resultsMs, longestStallMs, cpuMs: (user + system) / 1000 };
   for (const name of Object.keys(times)) times[name] = Math.round(times[name]);
   console.log(phase, { ...times, peakMb });
   console.log({ beforeSample, withSample: asked });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decodeParts } from '../../src/service/http/bodies.js';
 import { ServiceError } from '../../src/service/http/errors.js';
 import { JsonIssueError, parseJson, parseJsonBody } from '../../src/service/http/json.js';
 
@@ -95,6 +96,17 @@ describe('a JSON body', () => {
       'the body: expected values nested at most 256 deep',
     );
   });
+});
+
+it('a long body is decoded piece by piece, also where a piece ends within a character', async () => {
+  for (const before of ['', 'x', 'xx', 'xxx']) {
+    const body = `\uFEFF${before}${'😀'.repeat(600_000)}`;
+    const bytes = Buffer.from(body);
+    const cut = [bytes.subarray(0, 1_000_001), bytes.subarray(1_000_001)];
+    expect((await decodeParts(cut)) === body.slice(1)).toBe(true);
+    const refused = decodeParts([...cut, Uint8Array.of(0xff)]);
+    await expect(refused).rejects.toMatchObject({ statusCode: 400, message: expect.stringContaining('not UTF-8') });
+  }
 });
 
 function isJson(body: string): boolean {

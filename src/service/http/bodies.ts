@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { StringDecoder } from 'node:string_decoder';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from './errors.js';
@@ -16,7 +17,7 @@ export function addJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** Longer bodies take milliseconds to decode, so others get a turn before and after. */
+/** How much to decode before others are answered: some milliseconds of work. */
 const TURN_BYTES = 1024 * 1024;
 
 /** Decodes a body of any length, given in parts. @throws ServiceError 400 if it is not UTF-8. */
@@ -24,15 +25,29 @@ export async function decodeParts(parts: readonly Uint8Array[]): Promise<string>
   const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   if (bytes.length < TURN_BYTES) return decodeBody(bytes);
   await nextTurn();
-  const text = decodeBody(bytes);
-  await nextTurn();
-  return text;
+  checkUtf8(bytes, 'the body');
+  const decoder = new StringDecoder('utf8');
+  const texts: string[] = [];
+  for (let at = 0; at < bytes.length; at += TURN_BYTES) {
+    texts.push(
+      decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(TURN_BYTES, bytes.length - at))),
+    );
+    await nextTurn();
+  }
+  return withoutMark(texts.join(''));
 }
 
 /** Decodes a body. @throws ServiceError 400 if it is not UTF-8. */
 export function decodeBody(bytes: Uint8Array, place = 'the body'): string {
+  checkUtf8(bytes, place);
+  return withoutMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+}
+
+function checkUtf8(bytes: Uint8Array, place: string): void {
   if (!isUtf8(bytes)) throw badRequest(`${place} is not UTF-8; send its text in that encoding`);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 

@@ -1,3 +1,4 @@
+import { nextTurn } from '../next-turn.js';
 import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
 import { firstAfter, LogIndex, type LogRow, logRowOf, type Places } from './log-index.js';
@@ -34,6 +35,8 @@ interface Tail {
 const BYTES_CACHED_MAX = 64 * 1024 * 1024;
 const ROWS_READ = 64;
 const ROWS_ADVANCED = 256;
+/** Changes of series to index before yielding: some milliseconds of work. */
+const CHANGES_PER_TURN = 5000;
 
 /**
  * Keeps the log's uncompacted rows in memory, by shard: where the changes of each series are and, within a bound, the
@@ -106,7 +109,7 @@ export class PendingLogs {
     const untilCommit = rows.length < rowCountMax ? tx.durableCommit : rows.at(-1)!.commit - 1;
     if (untilCommit <= index.untilCommit) return false;
     const whole = rows.filter(({ commit }) => commit <= untilCommit);
-    for (const row of index.add(whole.map(logRowOf), untilCommit)) this.#cacheBytes(row);
+    await this.#extend(index, whole, untilCommit);
     return rows.length === rowCountMax;
   }
 
@@ -124,10 +127,14 @@ export class PendingLogs {
     if (known !== undefined && !isSettled) return known;
     const index = this.#indexAfter(tx.shard, compactedCommit);
     if (index.untilCommit < untilCommit) {
-      const rows = await readRows(tx, index.untilCommit, untilCommit);
-      for (const row of index.add(rows, untilCommit)) this.#cacheBytes(row);
+      await this.#extend(index, logRows(tx, index.untilCommit, untilCommit), untilCommit);
     }
     return index;
+  }
+
+  /** Extends a shared index. */
+  #extend(index: LogIndex, rows: Iterable<SampleLogRow> | AsyncIterable<SampleLogRow>, untilCommit: number) {
+    return extend(index, rows, untilCommit, (row) => this.#cacheBytes(row));
   }
 
   /** The shard's index of the commits after this one; drops what is before. */
@@ -144,7 +151,7 @@ export class PendingLogs {
     const tail = this.#tailOf(tx);
     if (tail.index === undefined || tail.index.fromCommit > afterCommit) {
       const index = new LogIndex(afterCommit);
-      index.add(afterCommit < tx.lastCommit ? await readRows(tx, afterCommit, tx.lastCommit) : [], tx.lastCommit);
+      await extend(index, afterCommit < tx.lastCommit ? logRows(tx, afterCommit, tx.lastCommit) : [], tx.lastCommit);
       for (const row of tail.own) index.addRow(logRowOf(row));
       tail.index = index;
     } else if (tail.index.fromCommit < afterCommit) {
@@ -201,14 +208,37 @@ export class PendingLogs {
 // For a reader of an older state, whose rows the shared index may have dropped.
 async function loadOlder(tx: Reader, afterCommit: number, untilCommit: number): Promise<LogIndex> {
   const index = new LogIndex(afterCommit);
-  index.add(await readRows(tx, afterCommit, untilCommit), untilCommit);
+  await extend(index, logRows(tx, afterCommit, untilCommit), untilCommit);
   return index;
 }
 
-async function readRows(tx: Reader, afterCommit: number, untilCommit: number): Promise<LogRow[]> {
-  const rows: LogRow[] = [];
-  for await (const row of logRows(tx, afterCommit, untilCommit)) rows.push(logRowOf(row));
-  return rows;
+/**
+ * Adds rows to an index, commit by commit, and yields in between: whoever uses the index meanwhile finds whole commits,
+ * and may extend it too.
+ */
+async function extend(
+  index: LogIndex,
+  rows: Iterable<SampleLogRow> | AsyncIterable<SampleLogRow>,
+  untilCommit: number,
+  onAdded: (row: LogRow) => void = () => {},
+): Promise<void> {
+  let ofCommit: LogRow[] = [];
+  let changeCount = 0;
+  for await (const row of rows) {
+    const last = ofCommit.at(-1);
+    if (last !== undefined && last.commit < row.commit) {
+      index.add(ofCommit, last.commit).forEach(onAdded);
+      ofCommit = [];
+      if (changeCount >= CHANGES_PER_TURN) {
+        changeCount = 0;
+        await nextTurn();
+      }
+    }
+    const read = logRowOf(row);
+    changeCount += 1 + read.heads.keys.length;
+    ofCommit.push(read);
+  }
+  index.add(ofCommit, untilCommit).forEach(onAdded);
 }
 
 const LOG_ORDER = [{ column: 'commit' }, { column: 'part' }] as const;

@@ -68,6 +68,7 @@ export const smallSizes: Partial<WorkerSizes> = {
   checkpointsMax: 4,
   itemsKept: 2,
   workPerTransaction: 3,
+  turnMs: 0,
 };
 
 export async function openRig(options: RigOptions = {}): Promise<Rig> {

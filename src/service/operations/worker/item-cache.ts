@@ -168,6 +168,7 @@ export class ItemCache {
     const rows = (await tx.find(items, { where: ofIds(itemIds) })).filter((row) => !isPattern(row));
     const isKnown = ({ itemId, revision }: ItemRow) => this.#items.get(itemId)?.schedule.row.revision === revision;
     const changed = rows.filter((row) => !isKnown(row)).map(({ itemId }) => itemId);
+    await session.yieldWhenDue();
     const work = new Map((await tx.find(itemWork, { where: ofIds(changed) })).map((row) => [row.itemId, row]));
     const heads = groupBy(await tx.find(checkpointHeads, { where: ofIds(changed) }), ({ itemId }) => itemId);
     const looked: Item[] = [];
@@ -178,6 +179,7 @@ export class ItemCache {
       if (item !== undefined) looked.push(item);
       await session.giveWay(item?.plan.steps.length);
     }
+    await session.yieldWhenDue();
     for (const itemId of itemIds) this.#items.delete(itemId);
     for (const item of looked) {
       item.checkedCommit = this.#catalogCommit;

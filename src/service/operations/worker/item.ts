@@ -29,6 +29,7 @@ export interface ItemSession extends CheckpointSession, ResultSession, ScheduleS
   readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]>;
   /** Yields now and then, so that requests are answered while thousands of items work. */
   giveWay(stepCount?: number): Promise<void>;
+  yieldWhenDue(): Promise<void>;
 }
 
 /** A step of an item that is to be computed outside of any transaction. */

@@ -34,7 +34,7 @@ export class Session implements ItemSession {
   #hasPublished = false;
   #isWorkDue: boolean;
   #workCount = 0;
-  #nextTurnCount: number;
+  #turnStartMs: number;
 
   /** Undefined while the shard never had an item. */
   static async open(
@@ -65,7 +65,7 @@ export class Session implements ItemSession {
     this.sizes = sizes;
     this.tx = tx;
     this.replayRoom = sizes.replaySamplesMax;
-    this.#nextTurnCount = sizes.itemsPerTurn;
+    this.#turnStartMs = context.clock.monotonicMs();
     this.#cache = cache;
     this.#backlog = cache.backlog;
     this.catalogCommit = catalogCommit;
@@ -302,14 +302,20 @@ export class Session implements ItemSession {
   }
 
   /**
-   * Yields now and then, so that requests are answered while thousands of items work.
+   * Counts the work of an item or a change, and yields if it is time.
    *
    * @param stepCount the steps of the item that was worked on; a large item counts as several.
    */
   async giveWay(stepCount = 0): Promise<void> {
     this.#workCount += 1 + Math.floor(stepCount / STEPS_PER_ITEM);
-    if (this.#workCount < this.#nextTurnCount) return;
-    this.#nextTurnCount = this.#workCount + this.sizes.itemsPerTurn;
+    await this.yieldWhenDue();
+  }
+
+  /** Yields to the event loop after some milliseconds, so that requests are answered while thousands of items work. */
+  async yieldWhenDue(): Promise<void> {
+    const { clock } = this.context;
+    if (clock.monotonicMs() - this.#turnStartMs < this.sizes.turnMs) return;
     await nextTurn();
+    this.#turnStartMs = clock.monotonicMs();
   }
 }

@@ -10,8 +10,8 @@ const sizes = {
   sourceSamplesMin: 1024,
   /** After this many steps in a row, the next item has its turn. */
   stepsMax: 32,
-  /** Items that are looked up or processed before requests are answered: about 10 ms of work. */
-  itemsPerTurn: 100,
+  /** For how long to work on items before requests are answered. */
+  turnMs: 10,
   /**
    * Deliveries of changes to items, and settled items, per transaction, so that others can write in between. Later
    * transactions do more, until nothing is left.
