@@ -35,8 +35,8 @@ const AROUND = 1024;
 /**
  * Finds which samples of its inputs a step uses for its results in a range, whatever the operation: the least spans
  * such that the results stay the same, bit for bit, when all samples outside them are removed, raised, lowered, turned
- * to 0 or 1, or made equal to the first, the last, the least or the greatest of the span. The step runs again for each of these changes, so the
- * answer does not rely on what an operation says about itself.
+ * to 0 or 1, or made equal to the least or the greatest of the span. The step runs again for each of these changes, so
+ * the answer does not rely on what an operation says about itself.
  *
  * @param core a range whose samples must be part of the answer if the results change without them.
  * @returns a span for each input; undefined if the step by itself does not give the results that it gives in the plan.
@@ -151,24 +151,30 @@ function isFreeOutside(
   { from, until }: Span,
 ): boolean {
   const { timeMs, value } = inputs[input]!;
-  const used = value.subarray(from, until);
-  const least = used.reduce((sofar, x) => Math.min(sofar, x), Number.POSITIVE_INFINITY);
-  const most = used.reduce((sofar, x) => Math.max(sofar, x), Number.NEGATIVE_INFINITY);
-  const landmarks = new Set([value[from], value[until - 1], least, most].filter(Number.isFinite));
-  const by = 2 * value.reduce((sofar, x) => Math.max(sofar, Math.abs(x)), 1);
-  const changes: readonly ((x: number, i: number) => number)[] = [
+  const [least, most] = extent(value.subarray(from, until));
+  const by = 2 * Math.max(1, ...extent(value).map(Math.abs));
+  const changes: readonly ((x: number) => number)[] = [
     () => Number.NaN,
     (x) => Math.min(x + by, Number.MAX_VALUE),
     (x) => Math.max(x - by, -Number.MAX_VALUE),
     // True becomes false, and false true.
     (x) => (x === 0 ? 1 : 0),
-    // As if nothing had changed since, or would change; and as values that the step may tell from others.
-    ...Array.from(landmarks, (landmark) => () => landmark!),
+    // As if nothing had changed since, or would change; of an empty span that is to remove them once more.
+    () => least,
+    () => most,
   ];
   return changes.every((change) => {
-    const changed = value.map((x, i) => (i >= from && i < until ? x : change(x, i)));
+    const changed = value.map((x, i) => (i >= from && i < until ? x : change(x)));
     return isSame(run(inputs.map((columns, at) => (at === input ? { timeMs, value: changed } : columns))), results);
   });
+}
+
+/** The least and the greatest of some values; infinite where there are none. */
+function extent(values: Float64Array): [least: number, most: number] {
+  return values.reduce<[number, number]>(
+    ([least, most], x) => [Math.min(least, x), Math.max(most, x)],
+    [Infinity, -Infinity],
+  );
 }
 
 /** Whether two pairs of columns hold the same samples, bit for bit. */

@@ -98,10 +98,11 @@ export function why(
   const planned = planOfResult(planEveryIn(plan, options.timezone), of);
   const timeMs = toMs('at', at, planned.timezone);
   const last = stepOf(planned, of);
-  const lacking = plan.every === undefined ? [] : lackingIn(planned, inputs);
-  const given = [...inputs, ...lacking];
-  const results = runBatch(everyStep(planned), given, { ...options, timezone: planned.timezone }).series;
-  const value = valueAt(results[last]!, timeMs, of, lacking);
+  const results = runBatch(everyStep(planned), plan.every === undefined ? inputs : withEmpty(planned, inputs), {
+    ...options,
+    timezone: planned.timezone,
+  }).series;
+  const value = valueAt(results[last]!, timeMs, of);
   const search = new Search(planned, inputs, results, options);
   search.want({ from: 'step', index: last }, { fromMs: timeMs, untilMs: nextDouble(timeMs) });
   const { timezone } = planned;
@@ -120,11 +121,12 @@ function planOfResult(plan: Plan, of: SeriesReference): Plan {
   return place.member === undefined ? partsOfPlan(plan).plain!.plan : planOfMember(plan, place.member);
 }
 
-/** Empty series in place of those that a member lacks. */
-function lackingIn({ sources }: Plan, inputs: readonly Series[]): readonly Series[] {
+/** Adds empty series, as a member may lack a source that others have. */
+function withEmpty({ sources }: Plan, inputs: readonly Series[]): readonly Series[] {
   const present = new Set(inputs.map(seriesKey));
   const empty = { timeMs: new Float64Array(0), value: new Float64Array(0) };
-  return sources.filter((source) => !present.has(seriesKey(source))).map((source) => ({ ...source, ...empty }));
+  const lacking = sources.filter((source) => !present.has(seriesKey(source)));
+  return [...inputs, ...lacking.map((source) => ({ ...source, ...empty }))];
 }
 
 function stepOf(plan: Plan, of: SeriesReference): number {
@@ -141,13 +143,12 @@ function everyStep(plan: Plan): Plan {
   return { ...plan, items: plan.steps.map(({ output }, step) => ({ processingType: 'batch', step, output })) };
 }
 
-function valueAt(series: Columns, timeMs: number, of: SeriesReference, lacking: readonly Series[]): number {
+function valueAt(series: Columns, timeMs: number, of: SeriesReference): number {
   const { from, until } = spanOf(series, { fromMs: timeMs, untilMs: nextDouble(timeMs) });
   if (from < until) return series.value[from]!;
   const near = [series.timeMs[from - 1], series.timeMs[from]].filter((time) => time !== undefined);
-  const none = lacking.length === 0 ? '' : `, and the input no ${lacking.map(seriesName).join(', ')}`;
   const nearest =
-    near.length === 0 ? `it has no results${none}` : `the nearest are at ${near.map(formatInstant).join(' and ')}`;
+    near.length === 0 ? 'it has no results' : `the nearest are at ${near.map(formatInstant).join(' and ')}`;
   throw new InputError('input.missing', `${seriesName(of)} has no result at ${formatInstant(timeMs)}; ${nearest}`);
 }
 
@@ -200,7 +201,7 @@ class Search {
     const inputs = step.inputs.map((input, k): WhyInput => {
       const span = reads?.[k] ?? spanOf(columns[k]!, range);
       const used = slice(columns[k]!, span);
-      this.want(input, within(neighbours(columns[k]!, span), hull(used, around)));
+      this.want(input, reachOf(columns[k]!, span, around));
       const series = input.from === 'source' ? this.#plan.sources[input.index]! : this.#plan.steps[input.index]!.output;
       const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step, used, results);
       return { series, from: input.from, used: samplesOf(used), leftOut };
@@ -284,22 +285,15 @@ function samplesOf({ timeMs, value }: Columns): Sample[] {
   return Array.from(timeMs, (t, i) => ({ timeMs: t, value: value[i]! }));
 }
 
-/** The range of some samples, widened to include another range. */
-function hull({ timeMs }: Columns, around: Range = { fromMs: Infinity, untilMs: -Infinity }): Range {
-  const lastMs = timeMs.at(-1);
+const NOWHERE: Range = { fromMs: Infinity, untilMs: -Infinity };
+
+/** The range of a span of samples, widened to include another range up to the samples before and after the span. */
+function reachOf({ timeMs }: Columns, { from, until }: Span, around = NOWHERE): Range {
+  const used = timeMs.subarray(from, until);
   return {
-    fromMs: Math.min(timeMs[0] ?? Infinity, around.fromMs),
-    untilMs: Math.max(lastMs === undefined ? -Infinity : nextDouble(lastMs), around.untilMs),
+    fromMs: Math.max(nextDouble(timeMs[from - 1] ?? -Infinity), Math.min(used[0] ?? Infinity, around.fromMs)),
+    untilMs: Math.min(timeMs[until] ?? Infinity, Math.max(nextDouble(used.at(-1) ?? -Infinity), around.untilMs)),
   };
-}
-
-/** The range between the samples before and after a span. */
-function neighbours({ timeMs }: Columns, { from, until }: Span): Range {
-  return { fromMs: nextDouble(timeMs[from - 1] ?? -Infinity), untilMs: timeMs[until] ?? Infinity };
-}
-
-function within(outer: Range, { fromMs, untilMs }: Range): Range {
-  return { fromMs: Math.max(fromMs, outer.fromMs), untilMs: Math.min(untilMs, outer.untilMs) };
 }
 
 /** Ranges in order, without empty ones; those that overlap or touch become one. */

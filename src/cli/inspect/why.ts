@@ -1,4 +1,5 @@
 import { WindrowError } from '../../core/errors.js';
+import { patternOf } from '../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect/index.js';
 import type { Plan } from '../../plan/plan.js';
@@ -68,16 +69,15 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
 type LineOf = (series: SeriesReference, position: number) => Line | undefined;
 
 // Ids and metrics may contain slashes, so names of the request are tried first.
-function referenceOf({ items, steps }: Plan, name: string): SeriesReference {
+function referenceOf({ items, steps, every }: Plan, name: string): SeriesReference {
   const known = [...items, ...steps].find(({ output }) => seriesName(output) === name)?.output;
-  if (known !== undefined) return known;
+  const isPattern = known !== undefined && every !== undefined && patternOf(known.timeseriesId) !== undefined;
+  if (known !== undefined && !isPattern) return known;
   const slash = name.lastIndexOf('/');
-  if (slash > 0) return { timeseriesId: name.slice(0, slash), metric: name.slice(slash + 1) };
+  if (slash > 0 && !isPattern) return { timeseriesId: name.slice(0, slash), metric: name.slice(slash + 1) };
   const results = items.map(({ output }) => seriesName(output)).join(', ');
-  throw new WindrowError(
-    'arguments',
-    `--series: expected ID/METRIC, such as ${results}, received ${JSON.stringify(name)}`,
-  );
+  const expected = isPattern ? 'the result of one series instead of a pattern' : `ID/METRIC, such as ${results}`;
+  throw new WindrowError('arguments', `--series: expected ${expected}, received ${JSON.stringify(name)}`);
 }
 
 function asJson(told: Why, lineOf: LineOf) {
