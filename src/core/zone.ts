@@ -48,8 +48,13 @@ export function didYouMeanZone(name: string): string | undefined {
   return near === undefined ? undefined : `did you mean \`${near}\`?`;
 }
 
+/** The names of all zones. */
+export function zoneNames(): string[] {
+  return ['UTC', ...Intl.supportedValuesOf('timeZone')];
+}
+
 function nearestZoneName(name: string): string | undefined {
-  const names = Intl.supportedValuesOf('timeZone');
+  const names = zoneNames();
   const cityOf = (zone: string): string => zone.slice(zone.lastIndexOf('/') + 1);
   const wanted = name.trim().replace(/[\s-]+/g, '_');
   const city = nearestName(cityOf(wanted), names.map(cityOf));
