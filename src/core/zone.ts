@@ -54,7 +54,7 @@ export function zoneNames(): string[] {
 }
 
 function nearestZoneName(name: string): string | undefined {
-  const names = zoneNames();
+  const names = Intl.supportedValuesOf('timeZone');
   const cityOf = (zone: string): string => zone.slice(zone.lastIndexOf('/') + 1);
   const wanted = name.trim().replace(/[\s-]+/g, '_');
   const city = nearestName(cityOf(wanted), names.map(cityOf));
