@@ -87,7 +87,8 @@ h2 { font-size: 1.4rem; margin: 2.4rem 0 .8rem; padding-top: .6rem; border-top: 
 .pages h2 { border: 0; padding: 0; }
 h3 { font-size: 1.1rem; margin: 1.8rem 0 .6rem; }
 code { font: .88em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--panel);
-  padding: .12em .35em; border-radius: .25rem; }
+  padding: .12em .35em; border-radius: .25rem; overflow-wrap: anywhere; }
+:is(td, th) code { overflow-wrap: normal; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .9rem 1.1rem;
     overflow-x: auto; }
 pre code { background: none; padding: 0; font-size: .85rem; }

@@ -108,14 +108,20 @@ function render(markdown, path, sources, folder) {
   const md = new MarkdownIt({ html: false, linkify: false });
   // Comments are notes for the tests.
   const shown = markdown.replace(/^<!--.*-->$/gm, '');
+  let place = '';
+  let tableCount = 0;
   md.renderer.rules.heading_open = (tokens, index) => {
     const title = tokens[index + 1].content;
+    place = title.replaceAll('`', '');
     const { tag } = tokens[index];
     if (tag === 'h2') headings.push({ anchor: anchorOf(title), title: title.replaceAll('`', '') });
     return `<${tag} id="${anchorOf(title)}">`;
   };
   // Wide tables and long lines scroll by themselves, also by keyboard.
-  md.renderer.rules.table_open = () => '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>';
+  md.renderer.rules.table_open = () => {
+    const name = escapeHtml(`Table ${++tableCount}: ${place}`);
+    return `<div class="scroll" role="region" aria-label="${name}" tabindex="0"><table>`;
+  };
   md.renderer.rules.table_close = () => '</table></div>';
   md.renderer.rules.fence = (tokens, index) =>
     `<pre tabindex="0"><code>${escapeHtml(tokens[index].content)}</code></pre>\n`;

@@ -1,4 +1,5 @@
 import { WindrowError } from '../core/errors.js';
+import { zoneNames } from '../core/zone.js';
 import type { Command, CommandGroup, CommandOption } from './command.js';
 import { argumentOf } from './command.js';
 import type { Commands } from './command-line.js';
@@ -40,6 +41,12 @@ function commandsOf(entries: readonly Entry[]): Command[] {
   return entries.flatMap((entry) => ('commands' in entry ? entry.commands : [entry]));
 }
 
+/** What may follow an option; of texts that only the caller knows, nothing. */
+function valuesOf({ value = '', values }: CommandOption): readonly string[] | 'zones' | 'files' {
+  if (values !== undefined) return values;
+  return value === 'ZONE' ? 'zones' : /^(FILE|DIR)/.test(value) ? 'files' : [];
+}
+
 const flagsOf = ({ options }: Command): string[] => [...options.map(({ flag }) => flag), '--help'];
 
 /** `'it'\''s'`, for bash and zsh; fish takes it too. */
@@ -47,16 +54,15 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function bashScript(entries: readonly Entry[]): string {
   const cases = commandsOf(entries).flatMap((command) => {
-    const valued = command.options.filter(({ values }) => values !== undefined);
+    const valued = command.options.flatMap((option) => {
+      const values = valuesOf(option);
+      if (option.value === undefined || values === 'files') return [];
+      const words = values === 'zones' ? '$zones' : quoted(values.join(' '));
+      return [`        ${option.flag}) words=${words}; only=1 ;;`];
+    });
     return [
       `    ${quoted(command.name)})`,
-      ...(valued.length === 0
-        ? []
-        : [
-            '      case "$previous" in',
-            ...valued.map(({ flag, values = [] }) => `        ${flag}) words=${quoted(values.join(' '))}; only=1 ;;`),
-            '      esac',
-          ]),
+      ...(valued.length === 0 ? [] : ['      case "$previous" in', ...valued, '      esac']),
       `      flags=${quoted(flagsOf(command).join(' '))}`,
       ...(command.argument?.values ? [`      names=${quoted(command.argument.values.join(' '))}`] : []),
       '      ;;',
@@ -74,6 +80,7 @@ function bashScript(entries: readonly Entry[]): string {
 _windrow() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
   local command=\${COMP_WORDS[1]} words= flags= names= only=
+  local zones=${quoted(zoneNames().join(' '))}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W ${quoted([...names, 'help', '--help', '--version'].join(' '))} -- "$current"))
@@ -93,6 +100,8 @@ ${cases.join('\n')}
   elif [ -n "$names" ] && [ "\${previous#-}" = "$previous" ]; then
     COMPREPLY=($(compgen -W "$names" -- "$current"))
   else
+    # A line is a name, which may have spaces.
+    local IFS=$'\\n'
     COMPREPLY=($(compgen -f -- "$current"))
   fi
 }
@@ -122,7 +131,7 @@ function zshScript(entries: readonly Entry[]): string {
 # zsh completion of windrow: source <(windrow completion zsh)
 _windrow() {
   local command="$words[2]"
-  local -a commands
+  local -a commands zones=(${zoneNames().join(' ')})
   if (( CURRENT == 2 )); then
     commands=(${entries.map(({ name, summary }) => described(name, summary)).join(' ')})
     _describe command commands
@@ -142,14 +151,21 @@ ${cases.join('\n')}
 
 const zshText = (text: string): string => text.replace(/[[\]:\\]/g, '\\$&');
 
-function zshSpec({ flag, value, values, summary, isList }: CommandOption): string {
+function zshSpec(option: CommandOption): string {
+  const { flag, value, summary, isList } = option;
+  const values = valuesOf(option);
   const head = `${isList ? '*' : ''}${flag}[${zshText(summary)}]`;
   if (value === undefined) return head;
-  return `${head}:${value}:${values === undefined ? '_files' : `(${values.join(' ')})`}`;
+  const offered = values === 'files' ? '_files' : values === 'zones' ? '($zones)' : `(${values.join(' ')})`;
+  return `${head}:${value}:${values.length === 0 ? ' ' : offered}`;
 }
 
 function fishScript(entries: readonly Entry[]): string {
-  const lines = ['# fish completion of windrow: windrow completion fish | source', 'complete -c windrow -f'];
+  const lines = [
+    '# fish completion of windrow: windrow completion fish | source',
+    `set -g __windrow_zones ${zoneNames().join(' ')}`,
+    'complete -c windrow -f',
+  ];
   const first = '__fish_use_subcommand';
   for (const entry of entries) {
     lines.push(`complete -c windrow -n ${first} -a ${entry.name} -d ${quoted(entry.summary)}`);
@@ -163,8 +179,11 @@ function fishScript(entries: readonly Entry[]): string {
   for (const command of commandsOf(entries)) {
     const seen = command.name.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
     const condition = quoted(seen.join('; and '));
-    for (const { flag, value, values, summary } of command.options) {
-      const takes = value === undefined ? '' : values === undefined ? ' -r -F' : ` -x -a ${quoted(values.join(' '))}`;
+    for (const option of command.options) {
+      const { flag, value, summary } = option;
+      const values = valuesOf(option);
+      const words = values === 'zones' ? '$__windrow_zones' : values === 'files' ? '' : values.join(' ');
+      const takes = value === undefined ? '' : values === 'files' ? ' -r -F' : ` -x -a ${quoted(words)}`;
       lines.push(`complete -c windrow -n ${condition} -l ${flag.slice(2)}${takes} -d ${quoted(summary)}`);
     }
     if (command.argument === undefined) continue;

@@ -34,7 +34,7 @@ A summary of the file goes to standard error.`,
       refuseExisting(output, io);
       const found = await lookInto(path, textOf(given, '--timezone'), io, temps);
       const target = openTarget(output, io, temps);
-      await target.write(new TextEncoder().encode(requestFor(found.slice(0, ITEMS_MAX))));
+      await target.write(new TextEncoder().encode(requestFor(found.series.slice(0, ITEMS_MAX))));
       target.keep();
       await io.stderr.write(describe(path, output, found));
       return EXIT_DONE;
@@ -61,20 +61,28 @@ interface Found {
   readonly steps: number[];
 }
 
+interface Content {
+  readonly series: readonly Found[];
+  /** What was told from the file and is not plain, such as columns of texts, which are left out. */
+  readonly notes: readonly string[];
+}
+
 const STEPS_LOOKED_AT = 1000;
 const CHUNK_ROWS = 65_536;
 
-async function lookInto(path: string, timezone: string | undefined, io: Io, temps: TempFiles): Promise<Found[]> {
+async function lookInto(path: string, timezone: string | undefined, io: Io, temps: TempFiles): Promise<Content> {
   const found = new Map<string, Found>();
+  const notes: string[] = [];
   for (const input of openInputs([path], false, io, temps)) {
-    const options = { fileName: input.name, chunkRows: CHUNK_ROWS, ...defined({ timezone }) };
+    const options = { fileName: input.name, chunkRows: CHUNK_ROWS, areTextsLeft: true, ...defined({ timezone }) };
     const onChunk = (parts: readonly Series[]): void => {
       for (const part of parts) note(found, part);
     };
     const listener = { onRead: () => undefined, onChunk, isStopped: () => false };
-    await readFormat(formatOf(input.path), options, input, listener, io);
+    const summary = await readFormat(formatOf(input.path), options, input, listener, io);
+    notes.push(...(summary?.notes ?? []));
   }
-  if (found.size > 0) return [...found.values()];
+  if (found.size > 0) return { series: [...found.values()], notes };
   throw new InputError('input.missing', `${path}: expected samples, received a file with a header alone`);
 }
 
@@ -137,7 +145,7 @@ function requestFor(found: readonly Found[]): string {
   return `[\n${items.join(',\n')}\n]\n`;
 }
 
-function describe(path: string, output: string, found: readonly Found[]): string {
+function describe(path: string, output: string, { series: found, notes }: Content): string {
   const lines = found.slice(0, ITEMS_MAX).map((one) => {
     const missing = one.missing === 0 ? '' : ` and ${one.missing} missing`;
     const step = one.count < 2 ? '' : `, usually every ${formatDuration(usualStepMs(one))}`;
@@ -149,7 +157,8 @@ function describe(path: string, output: string, found: readonly Found[]): string
   const next =
     output === '-' ? [] : [`next: windrow run ${output} --input ${path}`, 'all operations: windrow operations'];
   const noun = found.length === 1 ? '1 series' : `${found.length} series`;
-  return `${[`windrow: ${path} has ${noun}`, ...lines, ...more, ...next].join('\n')}\n`;
+  const told = notes.map((note) => `  ${note}`);
+  return `${[`windrow: ${path} has ${noun}`, ...lines, ...more, ...told, ...next].join('\n')}\n`;
 }
 
 function instantText(timeMs: number): string {

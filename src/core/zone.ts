@@ -48,6 +48,11 @@ export function didYouMeanZone(name: string): string | undefined {
   return near === undefined ? undefined : `did you mean \`${near}\`?`;
 }
 
+/** The names of all zones. */
+export function zoneNames(): string[] {
+  return ['UTC', ...Intl.supportedValuesOf('timeZone')];
+}
+
 function nearestZoneName(name: string): string | undefined {
   const names = Intl.supportedValuesOf('timeZone');
   const cityOf = (zone: string): string => zone.slice(zone.lastIndexOf('/') + 1);

@@ -97,10 +97,15 @@ function drawTimeAxis(frame: Frame, timezone: string, width: number): string {
     const half = textWidth(label) / 2 + 4;
     return Math.min(width - half, Math.max(half, x));
   };
+  let labelEnd = 0;
   let contextEnd = 0;
   for (const [index, { timeMs, label, context }] of marks.entries()) {
     const x = frame.x(timeMs);
-    parts.push(text('time', place(x, label), bottom + 18, label));
+    const at = place(x, label);
+    const labelHalf = textWidth(label) / 2;
+    // Moved inwards, the last label may lie on the one before it; widths are estimates.
+    if (at - labelHalf > labelEnd - 4) parts.push(text('time', at, bottom + 18, label));
+    labelEnd = at + labelHalf;
     if (context === undefined || context === '') continue;
     // The first context is left out if the next one begins close to it.
     const next = marks.slice(index + 1).find((mark) => mark.context !== undefined);

@@ -101,7 +101,11 @@ function useFiles(engine: EngineClient, state: State, act: (action: Action) => v
         act({ type: 'loaded', set });
       } catch (error) {
         const text = messageOf(error);
-        problems.push(text.startsWith(file.name) ? text : `${file.name}: ${text}`);
+        // The readers name options of the command.
+        const advice = / --[a-z]|\(--/.test(text)
+          ? '. This page has no such option: change the header, or use the command.'
+          : '';
+        problems.push((text.startsWith(file.name) ? '' : `${file.name}: `) + text + advice);
       }
     }
     act({ type: 'told', text: problems.join('\n'), isProblem: true });

@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../src/cli/commands.js';
 import { createWorld } from './world.js';
 
@@ -52,8 +55,22 @@ describe('windrow completion bash', () => {
     [['help', 'val'], ['validate']],
     [['completion', 'f'], ['fish']],
     [['run', 'CHANGEL'], ['CHANGELOG.md']],
+    [['run', '--timezone', 'Europe/Berl'], ['Europe/Berlin']],
+    [['init', 'a.csv', '--timezone', 'UT'], ['UTC']],
+    [['run', '--layout', 'w'], ['wide']],
+    [['run', '--output-format', 'p'], ['parquet']],
+    // A text of one's own is no file.
+    [['why', 'request.json', '--at', ''], []],
   ])('%j', async (words, answers) => {
     expect(await askBash(...words)).toEqual(answers);
+  });
+
+  it('offers a file whose name has spaces as one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'windrow-completion-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const name of ['supply air.csv', 'supply water.csv']) writeFileSync(join(folder, name), '');
+    const found = await askBash('run', '--input', `${folder}/supply`);
+    expect(found.sort()).toEqual([`${folder}/supply air.csv`, `${folder}/supply water.csv`]);
   });
 
   it('offers every command', async () => {
@@ -73,6 +90,8 @@ describe.runIf(has('fish'))('windrow completion fish', () => {
     ['windrow run --mode s', 'stream\tbatch or stream'],
     ['windrow client a', 'add\tAdd a client'],
     ['windrow operations Resa', 'Resample\tan operation'],
+    ['windrow run --timezone Europe/Berl', 'Europe/Berlin\t'],
+    ['windrow plot a.csv --timezone Asia/Tok', 'Asia/Tokyo\t'],
   ])('%s', async (line, answer) => {
     expect(inShell('fish', `cat | source; complete -C '${line}'`, await scriptFor('fish'))).toContain(answer);
   });

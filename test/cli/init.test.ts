@@ -39,6 +39,15 @@ all operations: windrow operations
     expect(JSON.parse(stdout)[0].operations[0].input).toEqual([{ timeseriesId: 'boiler', metric: 'Raw' }]);
   });
 
+  it('leaves columns of texts out, and says so', async () => {
+    const world = createWorld();
+    world.write('room.csv', 'timestamp,value,state\n2024-03-01T00:00:00Z,1,on\n2024-03-01T01:00:00Z,3,off\n');
+    const { code, stderr } = await world.run('init', '~/room.csv', '--output', '~/request.json');
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('\n  texts left out: state\n') });
+    const ran = await world.run('run', '~/request.json', '--input', '~/room.csv');
+    expect(ran.stdout).toContain('2024-03-01T00:00:00.000Z,value,DailyAverage,2\n');
+  });
+
   it('does not overwrite a file', async () => {
     const world = createWorld();
     world.write('office.csv', minutesCsv([1, 2]));

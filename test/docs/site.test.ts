@@ -1,10 +1,13 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildSite } from '../../scripts/site.mjs';
 import { createPlan, operations, runBatch } from '../../src/index.js';
+import { missingBrowser, useBrowser } from '../workbench/browser.js';
 
+const open = useBrowser();
 const folder = mkdtempSync(join(tmpdir(), 'windrow-site-'));
 let pages: string[] = [];
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
@@ -49,6 +52,27 @@ describe('the site generated from docs/', () => {
       expect(summary).toMatch(/input: \d+ samples/);
       expect(summary).toMatch(/result: \d+ samples/);
     }
+  });
+
+  it('names each table of a page by a name of its own', () => {
+    for (const page of pages) {
+      const names = [...read(page).matchAll(/role="region" aria-label="([^"]*)"/g)].map(([, name]) => name);
+      expect(new Set(names).size, page).toBe(names.length);
+    }
+  });
+
+  it.skipIf(missingBrowser !== undefined)('is no wider than a phone', async () => {
+    const { page } = await open(
+      pathToFileURL(join(folder, 'index.html')).href,
+      { viewport: { width: 360, height: 740 } },
+      '',
+    );
+    const wide: string[] = [];
+    for (const name of pages) {
+      await page.goto(pathToFileURL(join(folder, name)).href);
+      if ((await page.locator('html').evaluate((html) => html.scrollWidth)) > 360) wide.push(name);
+    }
+    expect(wide).toEqual([]);
   });
 
   it('needs no script', () => {

@@ -136,6 +136,17 @@ describe('SVG chart', () => {
     expect(drawSvg([])).toContain('no samples');
   });
 
+  it('leaves out a time at the edge that would lie on the one before it', () => {
+    const svg = drawSvg(linesOf(seriesOf('x', minutes(1, () => 42))));
+    const times = [...svg.matchAll(/<text class="time" x="([\d.]+)"[^>]*>([^<]+)</g)];
+    expect(times.length).toBeGreaterThan(5);
+    for (const [index, [, x, label = '']] of times.entries()) {
+      const next = times[index + 1]?.[1];
+      // A digit is about 6 pixels wide.
+      if (next !== undefined) expect(Number(next) - Number(x), label).toBeGreaterThan(6 * label.length);
+    }
+  });
+
   it('cuts off no label: names are shortened in their middle, times at the edge move inwards', () => {
     const wide = '\u6e29\u5ea6';
     for (const name of [`plant/${'x'.repeat(300)}/outlet`, wide.repeat(80), 'short']) {

@@ -41,8 +41,8 @@ export function useBrowser() {
   });
   afterAll(() => browser?.close());
 
-  /** A new page; `faults` collects errors that the browser reports. */
-  return async (url: string, options: BrowserContextOptions = {}) => {
+  /** A new page; `faults` collects errors that the browser reports. `ready` is a button to wait for. */
+  return async (url: string, options: BrowserContextOptions = {}, ready = 'Open files…') => {
     const context = await browser!.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     context.setDefaultTimeout(WAIT_MS);
     const page = await context.newPage();
@@ -52,7 +52,7 @@ export function useBrowser() {
       if (message.type() === 'error') faults.push(message.text());
     });
     await page.goto(url);
-    await page.getByRole('button', { name: 'Open files…' }).waitFor();
+    if (ready !== '') await page.getByRole('button', { name: ready }).waitFor();
     return { page, faults };
   };
 }

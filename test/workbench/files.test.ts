@@ -77,6 +77,17 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     await eventually(() => page.locator('.message').count()).toBe(0);
   });
 
+  it('that only an option of the command can explain are told so', async () => {
+    const { page } = await open(fileUrl);
+    await drop(page, { 'two.csv': 'created,updated,value\n2024-03-01T00:00:00Z,2024-03-02T00:00:00Z,1\n' });
+    const message = page.locator('.message');
+    await eventually(() => message.textContent()).toContain('the columns "created", "updated" hold times');
+    expect(await message.textContent()).toContain(
+      'This page has no such option: change the header, or use the command.',
+    );
+    await page.close();
+  });
+
   it('are asked for where a link holds the pipeline alone; a link that was cut off is told of', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'january.csv', january);

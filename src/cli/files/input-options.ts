@@ -56,6 +56,7 @@ export const inputOptions: readonly CommandOption[] = [
   {
     flag: '--format',
     value: 'FORMAT',
+    values: formatNames,
     summary: `the format of the input: ${formatNames.join(', ')} (default: by its name, or csv)`,
   },
   {
@@ -67,10 +68,20 @@ export const inputOptions: readonly CommandOption[] = [
   { flag: '--value', value: 'COLUMN', isList: true, summary: 'the columns to read values from' },
   { flag: '--series', value: 'COLUMN', isList: true, summary: 'the columns that say which series a row belongs to' },
   { flag: '--as', value: 'SERIES', summary: 'a name for the only series of the input, such as office or office/Raw' },
-  { flag: '--layout', value: 'LAYOUT', summary: 'long, wide, single or days, if the file does not tell' },
+  {
+    flag: '--layout',
+    value: 'LAYOUT',
+    values: tableLayouts,
+    summary: 'long, wide, single or days, if the file does not tell',
+  },
   { flag: '--skip-lines', value: 'N', summary: 'ignore N lines before the header' },
-  { flag: '--time-format', value: 'FORMAT', summary: 'order of dates (dmy, mdy, ymd) or epoch unit (s, ms, us, ns)' },
-  { flag: '--decimal', value: 'SIGN', summary: 'point or comma' },
+  {
+    flag: '--time-format',
+    value: 'FORMAT',
+    values: timeFormats,
+    summary: 'order of dates (dmy, mdy, ymd) or epoch unit (s, ms, us, ns)',
+  },
+  { flag: '--decimal', value: 'SIGN', values: ['point', 'comma'], summary: 'point or comma' },
   {
     flag: '--states',
     value: 'TEXT=N',

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import type { Format } from '../../formats/format.js';
-import { formatOf } from '../../formats/formats.js';
+import { formatOf, formats } from '../../formats/formats.js';
 import { argumentOf, type Command, type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
 import {
   badRowOption,
@@ -27,7 +27,12 @@ const runOptions: readonly CommandOption[] = [
   },
   ...inputOptions,
   { flag: '--output', value: 'FILE', summary: 'where to write the results (default: `-`, standard output)' },
-  { flag: '--output-format', value: 'FORMAT', summary: 'csv, ndjson, parquet or arrow (default: by its name, or csv)' },
+  {
+    flag: '--output-format',
+    value: 'FORMAT',
+    values: formats.flatMap(({ name, openWriter }) => (openWriter === undefined ? [] : [name])),
+    summary: 'csv, ndjson, parquet or arrow (default: by its name, or csv)',
+  },
   { flag: '--mode', value: 'MODE', values: MODES, summary: 'batch or stream (default: batch)' },
   { flag: '--chunk', value: 'ROWS', summary: 'rows per chunk; results stay the same' },
   ...spanOptions,

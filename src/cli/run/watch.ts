@@ -26,7 +26,10 @@ export async function watchFiles(paths: readonly string[], io: Io, work: () => P
       await work().catch((error: unknown) => io.stderr.write(`windrow: ${describeFailure(error)}\n`));
       const watched = `watching ${counted(paths.length, 'file')}; Ctrl-C ends it`;
       await io.stderr.write(`windrow: ${watched}\n`);
-      if ((await files.nextChange()) === 'interrupted') return EXIT_DONE;
+      if ((await files.nextChange()) !== 'interrupted') continue;
+      // A terminal has shown ^C on a line of its own.
+      if (io.stderr.isTerminal) await io.stderr.write('\n');
+      return EXIT_DONE;
     }
   } finally {
     files.close();
