@@ -1,5 +1,8 @@
+import { meantName } from '../core/suggest.js';
 import { abs, absTexts, describeAbs } from './abs.js';
 import { aggregate } from './aggregate.js';
+import { aggregateFunctionNames, otherFunctionNames } from './aggregate-functions.js';
+import { aggregatePipelineRules, aggregateRules } from './aggregate-parameters.js';
 import { aggregatePipeline, aggregatePipelineTexts, describeAggregatePipeline } from './aggregate-pipeline.js';
 import { aggregateTexts, describeAggregate } from './aggregate-texts.js';
 import {
@@ -37,15 +40,16 @@ import {
   ne,
   neTexts,
 } from './comparison.js';
-import { extensionDescriptions, extensions, extensionTexts } from './extensions/index.js';
+import { extensionDescriptions, extensionRules, extensions, extensionTexts } from './extensions/index.js';
 import { describeHoldLastValue, holdLastValue, holdLastValueTexts } from './hold-last-value.js';
 import { and, andTexts, describeAnd, describeNot, describeOr, not, notTexts, or, orTexts } from './logic.js';
-import { describeMask, describeWhere, mask, maskTexts, where, whereTexts } from './mask.js';
+import { describeMask, describeWhere, mask, maskTexts, rangeRules, where, whereTexts } from './mask.js';
 import type { Describe, Description, Operation, OperationTexts } from './operation.js';
 import type { JsonSchema, Parameters } from './parameters.js';
 import { describeResample, resample, resampleTexts } from './resample.js';
 import { describeRound, round, roundTexts } from './round.js';
-import { describeShift, shift, shiftTexts } from './shift.js';
+import type { OperationRules } from './rules.js';
+import { describeShift, shift, shiftRules, shiftTexts } from './shift.js';
 
 /** Every operation: those of the interface in its order, then the extensions. Add a new one here. */
 const all = [
@@ -147,6 +151,18 @@ const descriptionsByName: Readonly<Record<string, Describe>> = /* @__PURE__ */ O
   extensionDescriptions,
 );
 
+/** The rules of the operations that have some, likewise. */
+export const rulesByName: Readonly<Record<string, () => OperationRules>> = /* @__PURE__ */ Object.assign(
+  {
+    Aggregate: aggregateRules,
+    'Aggregate Pipeline': aggregatePipelineRules,
+    Mask: rangeRules,
+    Where: rangeRules,
+    Shift: shiftRules,
+  },
+  extensionRules,
+);
+
 /** Each operation by its type, with its name and its methods. */
 export type AnyOperation = (typeof all)[number];
 
@@ -172,8 +188,19 @@ export function isExtension(operation: Operation): boolean {
   return extensions.some((extension: Operation) => extension === operation);
 }
 
-/** Every name and alias, for suggestions. */
+/** Every name and alias. */
 export const operationNames: readonly string[] = all.flatMap(({ name, aliases = [] }: Operation) => [name, ...aliases]);
+
+/** What was meant by a text that names no operation, as a question; a function of Aggregate is suggested as such. */
+export function suggestOperation(text: string): string {
+  const otherNames = all.flatMap(({ name, otherNames = [] }: Operation) => otherNames.map((other) => [other, name]));
+  const meant = meantName(text, [...operationNames, ...aggregateFunctionNames], {
+    ...otherFunctionNames,
+    ...Object.fromEntries(otherNames),
+  });
+  if (meant === undefined) return `there are ${operationNames.join(', ')}`;
+  return `did you mean ${operationNames.includes(meant) ? '' : 'Aggregate with the function '}\`${meant}\`?`;
+}
 
 /** The operation of a name or alias, in any case. */
 export function findOperation(name: string): Operation | undefined {

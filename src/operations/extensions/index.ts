@@ -1,4 +1,5 @@
 import type { Describe, Operation, OperationTexts } from '../operation.js';
+import type { OperationRules } from '../rules.js';
 import { openBetween } from './aggregates/between.js';
 import { checkOwn, ownParameters } from './aggregates/function-parameters.js';
 import { moreFunctions } from './aggregates/more-functions.js';
@@ -23,6 +24,7 @@ import {
 import { cumulativeSum, cumulativeSumTexts, describeCumulativeSum } from './memory/cumulative-sum.js';
 import {
   counter,
+  counterRules,
   counterTexts,
   derivative,
   derivativeTexts,
@@ -52,10 +54,10 @@ import {
   hysteresis,
   hysteresisTexts,
 } from './memory/states.js';
-import { describeFill, fill, fillTexts } from './times/fill.js';
+import { describeFill, fill, fillRules, fillTexts } from './times/fill.js';
 import { describeGaps, gaps, gapsTexts } from './times/gaps.js';
-import { describeSchedule, schedule, scheduleTexts } from './times/schedule.js';
-import { clamp, clampTexts, describeClamp } from './values/clamp.js';
+import { describeSchedule, schedule, scheduleRules, scheduleTexts } from './times/schedule.js';
+import { clamp, clampRules, clampTexts, describeClamp } from './values/clamp.js';
 import { coalesce, coalesceTexts, describeCoalesce } from './values/coalesce.js';
 import {
   ceil,
@@ -77,10 +79,10 @@ import {
   sqrt,
   sqrtTexts,
 } from './values/math.js';
-import { describeMax, describeMin, max, maxTexts, min, minTexts } from './values/min-max.js';
+import { describeMax, describeMin, extremeRules, max, maxTexts, min, minTexts } from './values/min-max.js';
 import { describeMod, describePow, mod, modTexts, pow, powTexts } from './values/pow-mod.js';
-import { describeScale, scale, scaleTexts } from './values/scale.js';
-import { describeSelect, select, selectTexts } from './values/select.js';
+import { describeScale, scale, scaleRules, scaleTexts } from './values/scale.js';
+import { describeSelect, select, selectRules, selectTexts } from './values/select.js';
 
 /**
  * The operations that extend the interface (`values`: on each value; `memory`: with a state; `times`: about times), and
@@ -189,6 +191,18 @@ export const extensionDescriptions: Readonly<Record<string, Describe>> = {
   Schedule: describeSchedule,
   Fill: describeFill,
   Gaps: describeGaps,
+};
+
+/** The rules of those that have some. */
+export const extensionRules: Readonly<Record<string, () => OperationRules>> = {
+  Min: extremeRules,
+  Max: extremeRules,
+  Scale: scaleRules,
+  Clamp: clampRules,
+  Select: selectRules,
+  Counter: counterRules,
+  Schedule: scheduleRules,
+  Fill: fillRules,
 };
 
 export { checkOwn, moreFunctions, openBetween, ownParameters, pairFunctions, pairsInto, windowIn, windowParameters };
