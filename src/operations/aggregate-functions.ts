@@ -32,7 +32,13 @@ export interface Accumulator {
   readonly result: (state: State, at: number, count: number) => number | undefined;
 }
 
-/** Emits the result of a window with `count` samples, or counts it as dropped if these are too few. */
+/** Emits a result, or counts it as dropped if there were too few samples for one. */
+export function emit(result: number | undefined, timeMs: number, out: Output): void {
+  if (result === undefined) out.drop('insufficient', 1);
+  else out.add(timeMs, result);
+}
+
+/** Emits the result of a window with `count` samples. */
 export function emitResult(
   accumulator: Accumulator,
   state: State,
@@ -42,8 +48,7 @@ export function emitResult(
   out: Output,
 ): number | undefined {
   const result = count >= accumulator.sampleCountMin ? accumulator.result(state, at, count) : undefined;
-  if (result === undefined) out.drop('insufficient', 1);
-  else out.add(timeMs, result);
+  emit(result, timeMs, out);
   return result;
 }
 
