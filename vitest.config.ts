@@ -40,7 +40,7 @@ export default defineConfig({
       },
     ],
     globalSetup: ['scripts/build-kernels.mjs', 'test/storage/postgres/server.ts'],
-    setupFiles: ['test/seed.ts'],
+    setupFiles: ['test/seed.ts', 'test/equality.ts'],
     // Commands that tests run leave nothing in the home of who tests.
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },
     isolate: false,
