@@ -43,8 +43,8 @@ export class ItemCache {
   }
 
   /**
-   * Begins a transaction, and keeps what is still valid in it. Each commit of the worker leaves its number in the store;
-   * a different number there means that a transaction was rolled back, or that another worker was at work.
+   * Begins a transaction, and keeps what is still valid in it. Each commit of the worker leaves its number in the
+   * store; a different number there means that a transaction was rolled back, or that another worker was at work.
    *
    * @returns whether items were added, changed or removed.
    */

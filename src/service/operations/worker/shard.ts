@@ -106,7 +106,7 @@ export class ShardWorker {
     return found.filter(({ itemId }) => !busy.has(itemId)).slice(0, this.#parts.sizes.turnsPerTransaction);
   }
 
-  /** Does what one transaction can of the work that is due. Returns a step to compute outside of it, if there is one. */
+  /** Does what one transaction can of the work that is due. Returns a step to compute outside of it, if any. */
   beginTurns(due: readonly DueItem[]): Promise<PendingStep | undefined> {
     return this.#run(async (session) => {
       for (const [organisation, own] of groupBy(due, (one) => one.organisation)) {
