@@ -35,7 +35,7 @@ function sizeOf(text) {
 const NOTHING = `export const extensions = [], windowParameters = {}, windowIn = () => {};
 export const pairsInto = 0, openBetween = 0, ownParameters = {}, checkOwn = () => {};
 export const moreFunctions = new Map(), pairFunctions = new Map();
-export const extensionTexts = {}, extensionDescriptions = {};`;
+export const extensionTexts = {}, extensionDescriptions = {}, extensionRules = {};`;
 
 const withoutExtensions = {
   name: 'without extensions',

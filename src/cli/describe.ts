@@ -1,6 +1,5 @@
 import { WindrowError } from '../core/errors.js';
-import { didYouMean } from '../core/suggest.js';
-import { findOperation, operationNames } from '../operations/index.js';
+import { findOperation, operationNames, suggestOperation } from '../operations/index.js';
 import { type OperationInfo, operations } from '../operations/info.js';
 import type { Example } from '../operations/operation.js';
 import { explain } from '../plan/explain.js';
@@ -98,8 +97,8 @@ export const operationsCommand: Command = {
 function wantedOperation(name: string): OperationInfo {
   const operation = operations.get(findOperation(name)?.name ?? '');
   if (operation !== undefined) return operation;
-  const hint = didYouMean(name, operationNames) ?? `there are ${operationNames.join(', ')}`;
-  throw new WindrowError('arguments', `operations: expected the name of an operation, received ${name}; ${hint}`);
+  const expected = `expected the name of an operation, received ${name}; ${suggestOperation(name)}`;
+  throw new WindrowError('arguments', `operations: ${expected}`);
 }
 
 function list(all: readonly OperationInfo[]): string {

@@ -19,67 +19,19 @@ export function nearestName(text: string, names: Iterable<string>): string | und
   return best;
 }
 
-/** Names from pandas, Polars, SQL and Flux, in lower case, with the name that the same thing has here. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  avg: 'Average',
-  bfill: 'Fill',
-  bucket: 'Aggregate',
-  ceiling: 'Ceil',
-  clip: 'Clamp',
-  cumsum: 'CumulativeSum',
-  diff: 'Difference',
-  divide: 'Div',
-  downsample: 'Downsample',
-  equal: 'Eq',
-  ema: 'ExponentialAverage',
-  ewm: 'ExponentialAverage',
-  ffill: 'HoldLastValue',
-  fillna: 'Fill',
-  filter: 'Where',
-  groupby: 'Aggregate',
-  integrate: 'Integral',
-  interpolate: 'Resample',
-  lag: 'Shift',
-  lead: 'Shift',
-  locf: 'HoldLastValue',
-  maximum: 'Max',
-  mean: 'Average',
-  minimum: 'Min',
-  minus: 'Sub',
-  modulo: 'Mod',
-  multiply: 'Mul',
-  plus: 'Add',
-  power: 'Pow',
-  quantile: 'Percentile',
-  rolling: 'MovingAverage',
-  rollingaverage: 'MovingAverage',
-  rollingmean: 'MovingAverage',
-  size: 'Count',
-  spread: 'Range',
-  std: 'StandardDeviation',
-  stddev: 'StandardDeviation',
-  stdev: 'StandardDeviation',
-  subtract: 'Sub',
-  timebucket: 'Aggregate',
-  total: 'Sum',
-  twa: 'TimeWeightedAverage',
-  var: 'Variance',
-};
+/** What other tools call things, in lower case and letters alone, with their names here. */
+export type OtherNames = Readonly<Record<string, string>>;
 
-/**
- * "did you mean `Average`?", if a name is near `text` or is what other tools call by it; undefined otherwise.
- * `functions` are names of functions of Aggregate, suggested as such unless they are in `names` too.
- */
-export function didYouMean(
-  text: string,
-  names: Iterable<string>,
-  functions: readonly string[] = [],
-): string | undefined {
-  const own = [...names];
-  const known = [...own, ...functions];
-  const meant = OTHER_NAMES[text.toLowerCase().replace(/[^a-z]/g, '')];
-  const name = meant !== undefined && known.includes(meant) ? meant : nearestName(text, known);
-  return name && `did you mean ${own.includes(name) ? '' : 'Aggregate with the function '}\`${name}\`?`;
+/** The name that other tools' `text` stands for, or the nearest one; undefined when none is near. */
+export function meantName(text: string, names: readonly string[], otherNames: OtherNames = {}): string | undefined {
+  const meant = otherNames[text.toLowerCase().replace(/[^a-z]/g, '')];
+  return meant !== undefined && names.includes(meant) ? meant : nearestName(text, names);
+}
+
+/** "did you mean `Average`?", if one of the names is meant; undefined otherwise. */
+export function didYouMean(text: string, names: readonly string[], otherNames?: OtherNames): string | undefined {
+  const name = meantName(text, names, otherNames);
+  return name && `did you mean \`${name}\`?`;
 }
 
 // Optimal string alignment (Damerau-Levenshtein without repeated edits of a part), three rows at a time.

@@ -1,10 +1,11 @@
 import type { Chunk } from '../core/chunk.js';
 import type { DoubleList } from '../core/list.js';
+import type { OtherNames } from '../core/suggest.js';
 import { meanOf, percentileOf, sumOf, varianceOf } from '../kernels/exact/results.js';
 import { addSquares } from '../kernels/exact/squares.js';
 import { addAll, addProduct, addTo, SUM_SLOTS, tidySum } from '../kernels/exact/sums.js';
 import { byRank } from '../kernels/order.js';
-import type { State } from './operation.js';
+import type { Output, State } from './operation.js';
 
 /**
  * An aggregate function over the samples of one window. It keeps a few numbers in the step's `slots`, from `at` on, and
@@ -31,9 +32,24 @@ export interface Accumulator {
   readonly result: (state: State, at: number, count: number) => number | undefined;
 }
 
-/** The result of a window with `count` samples; undefined if these are too few. */
-export function resultOf(accumulator: Accumulator, state: State, at: number, count: number): number | undefined {
-  return count >= accumulator.sampleCountMin ? accumulator.result(state, at, count) : undefined;
+/** Emits a result, or counts it as dropped if there were too few samples for one. */
+export function emit(result: number | undefined, timeMs: number, out: Output): void {
+  if (result === undefined) out.drop('insufficient', 1);
+  else out.add(timeMs, result);
+}
+
+/** Emits the result of a window with `count` samples. */
+export function emitResult(
+  accumulator: Accumulator,
+  state: State,
+  at: number,
+  count: number,
+  timeMs: number,
+  out: Output,
+): number | undefined {
+  const result = count >= accumulator.sampleCountMin ? accumulator.result(state, at, count) : undefined;
+  emit(result, timeMs, out);
+  return result;
 }
 
 /** The samples of a window, the oldest first. */
@@ -260,3 +276,21 @@ export const extensionFunctionNames: readonly string[] = [
   ...aggregateFunctionNames.slice(aggregateFunctionNames.indexOf('Mode')),
   ...pairFunctionNames,
 ];
+
+/** What pandas, Polars, SQL and Flux call some functions. */
+export const otherFunctionNames: OtherNames = {
+  avg: 'Average',
+  integrate: 'Integral',
+  maximum: 'Max',
+  mean: 'Average',
+  minimum: 'Min',
+  quantile: 'Percentile',
+  size: 'Count',
+  spread: 'Range',
+  std: 'StandardDeviation',
+  stddev: 'StandardDeviation',
+  stdev: 'StandardDeviation',
+  total: 'Sum',
+  twa: 'TimeWeightedAverage',
+  var: 'Variance',
+};

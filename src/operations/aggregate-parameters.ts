@@ -6,6 +6,7 @@ import {
   aggregateFunctionNames,
   extensionFunctionNames,
   type FunctionSettings,
+  otherFunctionNames,
   pairFunctionNames,
   timeWeightedNames,
 } from './aggregate-functions.js';
@@ -14,6 +15,7 @@ import {
   choice,
   duration,
   durationMsIn,
+  type JsonSchema,
   number,
   numberIn,
   type Parameter,
@@ -22,6 +24,7 @@ import {
   textIn,
   timezone,
 } from './parameters.js';
+import { alignment, has, is, type OperationRules, oneOf, pairedBy, when, without } from './rules.js';
 import { type AlignParameters, checkAlign } from './two-inputs.js';
 import { interval } from './windowing.js';
 
@@ -29,7 +32,7 @@ import { interval } from './windowing.js';
 
 /** The parameter `function` of a step or a stage, with the functions allowed there. */
 export function functionIn(names: readonly string[]): Parameter {
-  return choice(names, {}, extensionFunctionNames);
+  return choice(names, { otherNames: otherFunctionNames }, extensionFunctionNames);
 }
 
 /** Parameters that an aggregate and each stage of a pipeline share. */
@@ -43,7 +46,7 @@ export const functionParameters = {
 };
 
 /** Which parameters belong to which functions. */
-export const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
+const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
   percentile: ['Percentile'],
   align: pairFunctionNames,
   maxgap: [...timeWeightedNames, ...pairFunctionNames],
@@ -152,3 +155,34 @@ export function checkFunction(parameters: Parameters, report: Report): void {
   }
   checkOwn(parameters, report);
 }
+
+/** How the parameters of Aggregate and its inputs must fit together, for editors. */
+export const aggregateRules = (): OperationRules => ({
+  parameters: [
+    ...functionRules(),
+    // Only windows at the borders of an interval can be empty.
+    when(
+      { ...is('empty', 'zero', 'hold'), required: ['empty', 'window'] },
+      { properties: { window: { ...has('every'), properties: { type: { const: 'sliding' } } } } },
+    ),
+    when(
+      { properties: { window: is('size', 'Monthly', 'Yearly', 'P1M', 'P1Y') }, required: ['window'] },
+      { properties: { window: has('every') } },
+    ),
+    when(is('function', ...pairFunctionNames), { allOf: alignment() }),
+  ],
+  step: pairedBy(is('function', ...pairFunctionNames)),
+});
+
+export const aggregatePipelineRules = (): OperationRules => ({
+  parameters: [{ properties: { pipeline: { items: { allOf: functionRules() } } } }],
+});
+
+const functionRules = (): readonly JsonSchema[] => [
+  when(is('function', 'Percentile'), has('percentile')),
+  when(is('function', 'Coverage'), oneOf('maxhold', 'maxgap')),
+  when(is('function', 'TimeInState', 'Transitions'), oneOf('lower', 'upper')),
+  when(is('function', 'WeightedAverage'), is('interval', 'QuarterHourly')),
+  when(is('method', 'linear'), without('maxhold')),
+  ...Object.entries(FUNCTIONS_WITH).map(([name, functions]) => when(has(name), is('function', ...functions))),
+];

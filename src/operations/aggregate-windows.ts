@@ -5,7 +5,7 @@ import { addScalar } from '../kernels/arithmetic.js';
 import { isAllFinite } from '../kernels/check.js';
 import { firstAfter, firstAtOrAfter } from '../kernels/search.js';
 import { findWindows, sumWindows } from '../kernels/windows.js';
-import { type Accumulator, resultOf } from './aggregate-functions.js';
+import { type Accumulator, emitResult } from './aggregate-functions.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
 /** Which samples a window takes, and how its result is stamped. */
@@ -122,14 +122,11 @@ function emit(state: State, accumulator: Accumulator, label: 'start' | 'end', ou
   const { slots, lists } = state;
   slots[IS_OPEN] = 0;
   if (slots[PAST] === NO_WINDOW) slots[PAST] = A_WINDOW;
-  const result = resultOf(accumulator, state, FUNCTION, slots[COUNT]!);
-  if (result === undefined) out.drop('insufficient', 1);
-  else {
-    out.add(slots[label === 'start' ? START_MS : END_MS]!, result);
-    if (Number.isFinite(result)) {
-      slots[PAST] = A_RESULT;
-      slots[RESULT] = result;
-    }
+  const labelMs = slots[label === 'start' ? START_MS : END_MS]!;
+  const result = emitResult(accumulator, state, FUNCTION, slots[COUNT]!, labelMs, out);
+  if (result !== undefined && Number.isFinite(result)) {
+    slots[PAST] = A_RESULT;
+    slots[RESULT] = result;
   }
   for (const list of lists) list.clear();
 }

@@ -50,6 +50,7 @@ export interface AggregateMethods {
 
 export const aggregate: Operation<AggregateMethods> = {
   name: 'Aggregate',
+  otherNames: ['bucket', 'groupby', 'timebucket'],
   shape: 'regrid',
   results: 'one a window',
   inputs: 'one or two',

@@ -4,7 +4,7 @@ import type { Describe, Operation, OperationTexts } from './operation.js';
 import { numberIn } from './parameters.js';
 import { alignParameters, checkAlign, describeOperand, operandTexts, scalar, withOperand } from './two-inputs.js';
 
-export const add = arithmetic({ add: withOperand }, 'Add', kernels.addScalar, kernels.add);
+export const add = arithmetic({ add: withOperand }, 'Add', kernels.addScalar, kernels.add, ['plus']);
 export const addTexts: OperationTexts = {
   summary: 'Adds a scalar, or the second series, to the first.',
   parameters: operandTexts,
@@ -32,7 +32,7 @@ export const addTexts: OperationTexts = {
 
 export const describeAdd = /* @__PURE__ */ describeArithmetic('plus');
 
-export const sub = arithmetic({ sub: withOperand }, 'Sub', kernels.subScalar, kernels.sub);
+export const sub = arithmetic({ sub: withOperand }, 'Sub', kernels.subScalar, kernels.sub, ['minus', 'subtract']);
 export const subTexts: OperationTexts = {
   summary: 'Subtracts a scalar, or the second series, from the first.',
   parameters: operandTexts,
@@ -60,7 +60,7 @@ export const subTexts: OperationTexts = {
 
 export const describeSub = /* @__PURE__ */ describeArithmetic('minus');
 
-export const mul = arithmetic({ mul: withOperand }, 'Mul', kernels.mulScalar, kernels.mul);
+export const mul = arithmetic({ mul: withOperand }, 'Mul', kernels.mulScalar, kernels.mul, ['multiply']);
 export const mulTexts: OperationTexts = {
   summary: 'Multiplies the first series by a scalar, or by the second.',
   parameters: operandTexts,
@@ -88,7 +88,7 @@ export const mulTexts: OperationTexts = {
 
 export const describeMul = /* @__PURE__ */ describeArithmetic('times');
 
-export const div = arithmetic({ div: withOperand }, 'Div', kernels.divScalar, kernels.div);
+export const div = arithmetic({ div: withOperand }, 'Div', kernels.divScalar, kernels.div, ['divide']);
 export const divTexts: OperationTexts = {
   summary: 'Divides the first series by a scalar, or by the second.',
   parameters: operandTexts,
@@ -122,9 +122,11 @@ export function arithmetic<M extends object, N extends string>(
   name: N,
   ofScalar: ScalarKernel,
   ofVector: VectorKernel,
+  otherNames?: readonly string[],
 ): Operation<M, N> {
   return {
     name,
+    otherNames,
     shape: 'map',
     inputs: 'one and a scalar, or two',
     methods,

@@ -1,7 +1,7 @@
 import { clamp } from '../kernels/arithmetic.js';
 import { selectRange } from '../kernels/select.js';
 import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
-import { choice, number, numberIn, textIn } from './parameters.js';
+import { checkOrder, choice, number, numberIn, textIn } from './parameters.js';
 
 export interface CleanseParameters {
   readonly function: 'BoundsLimitCleanse' | 'BoundsLimitAnomaly';
@@ -28,12 +28,7 @@ export const cleanse: Operation<CleanseMethods, 'Cleanse'> = {
     lowerbound: number(),
     upperbound: number(),
   },
-  check: (parameters, report) => {
-    const lower = numberIn(parameters, 'lowerbound');
-    const upper = numberIn(parameters, 'upperbound');
-    if (lower <= upper) return;
-    report('', 'request.range', 'lowerbound at most upperbound', `${lower} over ${upper}`, 'swap the two');
-  },
+  check: (parameters, report) => checkOrder(parameters, 'lowerbound', 'upperbound', report),
   open: (parameters) => {
     const lower = numberIn(parameters, 'lowerbound');
     const upper = numberIn(parameters, 'upperbound');

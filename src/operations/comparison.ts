@@ -24,7 +24,7 @@ const equal = { scalar: kernels.eqScalar, vector: kernels.eq };
 const less = { scalar: kernels.ltScalar, vector: kernels.lt };
 const greater = { scalar: kernels.gtScalar, vector: kernels.gt };
 
-export const eq = comparison<EqualMethods<'eq'>, 'Eq'>({ eq: withOperand }, 'Eq', { ...equal, yes: 1 });
+export const eq = comparison<EqualMethods<'eq'>, 'Eq'>({ eq: withOperand }, 'Eq', { ...equal, yes: 1 }, ['equal']);
 export const ne = comparison<EqualMethods<'ne'>, 'Ne'>({ ne: withOperand }, 'Ne', { ...equal, yes: 0 });
 export const lte = comparison({ lte: withOperand }, 'Lte', { ...greater, yes: 0 });
 export const lt = comparison({ lt: withOperand }, 'Lt', { ...less, yes: 1 });
@@ -54,10 +54,16 @@ type EqualMethods<Name extends string> = {
   ) => StepDraft<OperandParameters & Tolerance>;
 };
 
-function comparison<M extends object, N extends string>(methods: M, name: N, code: Kernels): Operation<M, N> {
+function comparison<M extends object, N extends string>(
+  methods: M,
+  name: N,
+  code: Kernels,
+  otherNames?: readonly string[],
+): Operation<M, N> {
   const tolerance = number({ minimum: 0, optional: true, extension: true });
   return {
     name,
+    otherNames,
     shape: 'map',
     inputs: 'one and a scalar, or two',
     methods,

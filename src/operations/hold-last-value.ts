@@ -21,6 +21,7 @@ export interface HoldLastValueMethods {
 
 export const holdLastValue: Operation<HoldLastValueMethods> = {
   name: 'HoldLastValue',
+  otherNames: ['ffill', 'locf'],
   shape: 'regrid',
   methods: { holdLastValue: (parameters) => ({ parameters: { function: 'HoldLastValue', ...parameters } }) },
   parameters: {

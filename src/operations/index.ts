@@ -1,77 +1,49 @@
-import { abs, absTexts, describeAbs } from './abs.js';
+import { meantName } from '../core/suggest.js';
+import * as abs from './abs.js';
 import { aggregate } from './aggregate.js';
-import { aggregatePipeline, aggregatePipelineTexts, describeAggregatePipeline } from './aggregate-pipeline.js';
+import { aggregateFunctionNames, otherFunctionNames } from './aggregate-functions.js';
+import { aggregatePipelineRules, aggregateRules } from './aggregate-parameters.js';
+import * as aggregatePipeline from './aggregate-pipeline.js';
 import { aggregateTexts, describeAggregate } from './aggregate-texts.js';
-import {
-  add,
-  addTexts,
-  describeAdd,
-  describeDiv,
-  describeMul,
-  describeSub,
-  div,
-  divTexts,
-  mul,
-  mulTexts,
-  sub,
-  subTexts,
-} from './arithmetic.js';
-import { cleanse, cleanseTexts, describeCleanse } from './cleanse.js';
-import {
-  describeEq,
-  describeGt,
-  describeGte,
-  describeLt,
-  describeLte,
-  describeNe,
-  eq,
-  eqTexts,
-  gt,
-  gte,
-  gteTexts,
-  gtTexts,
-  lt,
-  lte,
-  lteTexts,
-  ltTexts,
-  ne,
-  neTexts,
-} from './comparison.js';
-import { extensionDescriptions, extensions, extensionTexts } from './extensions/index.js';
-import { describeHoldLastValue, holdLastValue, holdLastValueTexts } from './hold-last-value.js';
-import { and, andTexts, describeAnd, describeNot, describeOr, not, notTexts, or, orTexts } from './logic.js';
-import { describeMask, describeWhere, mask, maskTexts, where, whereTexts } from './mask.js';
+import * as arithmetic from './arithmetic.js';
+import * as cleanse from './cleanse.js';
+import * as comparison from './comparison.js';
+import { extensionDescriptions, extensionRules, extensions, extensionTexts } from './extensions/index.js';
+import * as holdLastValue from './hold-last-value.js';
+import * as logic from './logic.js';
+import * as mask from './mask.js';
 import type { Describe, Description, Operation, OperationTexts } from './operation.js';
 import type { JsonSchema, Parameters } from './parameters.js';
-import { describeResample, resample, resampleTexts } from './resample.js';
-import { describeRound, round, roundTexts } from './round.js';
-import { describeShift, shift, shiftTexts } from './shift.js';
+import * as resample from './resample.js';
+import * as round from './round.js';
+import type { OperationRules } from './rules.js';
+import * as shift from './shift.js';
 
 /** Every operation: those of the interface in its order, then the extensions. Add a new one here. */
 const all = [
   aggregate,
-  aggregatePipeline,
-  add,
-  sub,
-  mul,
-  div,
-  eq,
-  ne,
-  lte,
-  lt,
-  gt,
-  gte,
-  not,
-  and,
-  or,
-  mask,
-  where,
-  round,
-  abs,
-  cleanse,
-  shift,
-  holdLastValue,
-  resample,
+  aggregatePipeline.aggregatePipeline,
+  arithmetic.add,
+  arithmetic.sub,
+  arithmetic.mul,
+  arithmetic.div,
+  comparison.eq,
+  comparison.ne,
+  comparison.lte,
+  comparison.lt,
+  comparison.gt,
+  comparison.gte,
+  logic.not,
+  logic.and,
+  logic.or,
+  mask.mask,
+  mask.where,
+  round.round,
+  abs.abs,
+  cleanse.cleanse,
+  shift.shift,
+  holdLastValue.holdLastValue,
+  resample.resample,
   ...extensions,
 ] as const satisfies readonly Operation[];
 
@@ -82,28 +54,28 @@ const all = [
 export const textsByName: Readonly<Record<string, OperationTexts>> = /* @__PURE__ */ Object.assign(
   {
     Aggregate: aggregateTexts,
-    'Aggregate Pipeline': aggregatePipelineTexts,
-    Add: addTexts,
-    Sub: subTexts,
-    Mul: mulTexts,
-    Div: divTexts,
-    Eq: eqTexts,
-    Ne: neTexts,
-    Lte: lteTexts,
-    Lt: ltTexts,
-    Gt: gtTexts,
-    Gte: gteTexts,
-    Not: notTexts,
-    And: andTexts,
-    Or: orTexts,
-    Mask: maskTexts,
-    Where: whereTexts,
-    Round: roundTexts,
-    Abs: absTexts,
-    Cleanse: cleanseTexts,
-    Shift: shiftTexts,
-    HoldLastValue: holdLastValueTexts,
-    Resample: resampleTexts,
+    'Aggregate Pipeline': aggregatePipeline.aggregatePipelineTexts,
+    Add: arithmetic.addTexts,
+    Sub: arithmetic.subTexts,
+    Mul: arithmetic.mulTexts,
+    Div: arithmetic.divTexts,
+    Eq: comparison.eqTexts,
+    Ne: comparison.neTexts,
+    Lte: comparison.lteTexts,
+    Lt: comparison.ltTexts,
+    Gt: comparison.gtTexts,
+    Gte: comparison.gteTexts,
+    Not: logic.notTexts,
+    And: logic.andTexts,
+    Or: logic.orTexts,
+    Mask: mask.maskTexts,
+    Where: mask.whereTexts,
+    Round: round.roundTexts,
+    Abs: abs.absTexts,
+    Cleanse: cleanse.cleanseTexts,
+    Shift: shift.shiftTexts,
+    HoldLastValue: holdLastValue.holdLastValueTexts,
+    Resample: resample.resampleTexts,
   },
   extensionTexts,
 );
@@ -121,30 +93,42 @@ function missing(operation: string, what: string): never {
 const descriptionsByName: Readonly<Record<string, Describe>> = /* @__PURE__ */ Object.assign(
   {
     Aggregate: describeAggregate,
-    'Aggregate Pipeline': describeAggregatePipeline,
-    Add: describeAdd,
-    Sub: describeSub,
-    Mul: describeMul,
-    Div: describeDiv,
-    Eq: describeEq,
-    Ne: describeNe,
-    Lte: describeLte,
-    Lt: describeLt,
-    Gt: describeGt,
-    Gte: describeGte,
-    Not: describeNot,
-    And: describeAnd,
-    Or: describeOr,
-    Mask: describeMask,
-    Where: describeWhere,
-    Round: describeRound,
-    Abs: describeAbs,
-    Cleanse: describeCleanse,
-    Shift: describeShift,
-    HoldLastValue: describeHoldLastValue,
-    Resample: describeResample,
+    'Aggregate Pipeline': aggregatePipeline.describeAggregatePipeline,
+    Add: arithmetic.describeAdd,
+    Sub: arithmetic.describeSub,
+    Mul: arithmetic.describeMul,
+    Div: arithmetic.describeDiv,
+    Eq: comparison.describeEq,
+    Ne: comparison.describeNe,
+    Lte: comparison.describeLte,
+    Lt: comparison.describeLt,
+    Gt: comparison.describeGt,
+    Gte: comparison.describeGte,
+    Not: logic.describeNot,
+    And: logic.describeAnd,
+    Or: logic.describeOr,
+    Mask: mask.describeMask,
+    Where: mask.describeWhere,
+    Round: round.describeRound,
+    Abs: abs.describeAbs,
+    Cleanse: cleanse.describeCleanse,
+    Shift: shift.describeShift,
+    HoldLastValue: holdLastValue.describeHoldLastValue,
+    Resample: resample.describeResample,
   },
   extensionDescriptions,
+);
+
+/** The rules of the operations that have some, likewise. */
+export const rulesByName: Readonly<Record<string, () => OperationRules>> = /* @__PURE__ */ Object.assign(
+  {
+    Aggregate: aggregateRules,
+    'Aggregate Pipeline': aggregatePipelineRules,
+    Mask: mask.rangeRules,
+    Where: mask.rangeRules,
+    Shift: shift.shiftRules,
+  },
+  extensionRules,
 );
 
 /** Each operation by its type, with its name and its methods. */
@@ -172,8 +156,19 @@ export function isExtension(operation: Operation): boolean {
   return extensions.some((extension: Operation) => extension === operation);
 }
 
-/** Every name and alias, for suggestions. */
+/** Every name and alias. */
 export const operationNames: readonly string[] = all.flatMap(({ name, aliases = [] }: Operation) => [name, ...aliases]);
+
+/** What was meant by a text that names no operation, as a question; a function of Aggregate is suggested as such. */
+export function suggestOperation(text: string): string {
+  const otherNames = all.flatMap(({ name, otherNames = [] }: Operation) => otherNames.map((other) => [other, name]));
+  const meant = meantName(text, [...operationNames, ...aggregateFunctionNames], {
+    ...otherFunctionNames,
+    ...Object.fromEntries(otherNames),
+  });
+  if (meant === undefined) return `there are ${operationNames.join(', ')}`;
+  return `did you mean ${operationNames.includes(meant) ? '' : 'Aggregate with the function '}\`${meant}\`?`;
+}
 
 /** The operation of a name or alias, in any case. */
 export function findOperation(name: string): Operation | undefined {

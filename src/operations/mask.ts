@@ -2,6 +2,7 @@ import type { Instant } from '../core/instant.js';
 import { type Ranges, selectRanges } from '../kernels/select.js';
 import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
 import {
+  checkOrder,
   columnIn,
   listOf,
   number,
@@ -12,6 +13,7 @@ import {
   type Report,
   readInstantField,
 } from './parameters.js';
+import type { OperationRules } from './rules.js';
 
 const rangeTexts = {
   valuerangelist: 'Closed value ranges, `[lower, upper]`; a bound that is left out does not limit.',
@@ -46,7 +48,19 @@ export const maskTexts: OperationTexts = {
 
 export const describeMask = /* @__PURE__ */ describeRanged('removes');
 
-export const where = ranges({ where: withRanges }, 'Where', true);
+export const where = ranges({ where: withRanges }, 'Where', true, ['filter']);
+
+/** Of Mask and Where. */
+export const rangeRules = (): OperationRules => ({
+  parameters: [
+    {
+      anyOf: ['valuerangelist', 'timerangelist'].map((name) => ({
+        properties: { [name]: { minItems: 1 } },
+        required: [name],
+      })),
+    },
+  ],
+});
 export const whereTexts: OperationTexts = {
   summary: 'Keeps the samples that lie in any of the value or time ranges.',
   parameters: rangeTexts,
@@ -98,9 +112,11 @@ function ranges<Name extends string>(
   methods: RangeMethods<Name>,
   name: Capitalize<Name>,
   isInside: boolean,
+  otherNames?: readonly string[],
 ): Operation<RangeMethods<Name>, Capitalize<Name>> {
   return {
     name,
+    otherNames,
     shape: 'filter',
     methods,
     parameters: { valuerangelist: valueRanges(), timerangelist: timeRanges() },
@@ -140,9 +156,8 @@ function checkRanges(parameters: Parameters, report: Report): void {
 
 function valueRanges(): Parameter {
   const bound = number({ optional: true });
-  const range = objectOf({ lower: bound, upper: bound }, ({ lower, upper }, report) => {
-    if (lower === undefined || upper === undefined || lower <= upper) return;
-    report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
+  const range = objectOf({ lower: bound, upper: bound }, (read, report) => {
+    checkOrder(read, 'lower', 'upper', report);
   });
   return listOf(range, { optional: true });
 }

@@ -12,6 +12,8 @@ export interface Operation<M extends object = object, N extends string = NameOf<
   /** Its name as the interface spells it. */
   readonly name: N;
   readonly aliases?: readonly string[];
+  /** What other tools call it, in lower case and letters alone: who writes that is told its name. */
+  readonly otherNames?: readonly string[] | undefined;
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   /** One by default. */

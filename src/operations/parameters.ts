@@ -4,7 +4,7 @@ import { describeValue } from '../core/errors.js';
 import { instantMs, readInstant } from '../core/instant.js';
 import { parseInterval } from '../core/interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { didYouMean } from '../core/suggest.js';
+import { didYouMean, type OtherNames } from '../core/suggest.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 
 /** The parameters of a step in a plan: checked, in the interface's spelling, with defaults filled in. */
@@ -38,6 +38,11 @@ interface Options {
   readonly optional?: true;
   readonly default?: ParameterValue;
   readonly extension?: true;
+}
+
+interface ChoiceOptions extends Options {
+  /** What other tools call some of the names. */
+  readonly otherNames?: OtherNames;
 }
 
 /** A parameter with a schema and a reader of its own. */
@@ -76,19 +81,28 @@ function numberHint(value: unknown): string | undefined {
 }
 
 /** One of several names, in any case; the plan gets the spelling given here. `extensions` extend the interface. */
-export function choice(names: readonly string[], options: Options = {}, extensions?: readonly string[]): Parameter {
+export function choice(
+  names: readonly string[],
+  options: ChoiceOptions = {},
+  extensions?: readonly string[],
+): Parameter {
   const mark = extensions && { 'x-extensions': names.filter((name) => extensions.includes(name)) };
   return parameter(options, { type: 'string', enum: names, ...mark }, (value, report) =>
-    readName(value, names, report),
+    readName(value, names, report, options.otherNames),
   );
 }
 
 /** The name that `value` stands for, or undefined after reporting that it is none of them. */
-export function readName(value: unknown, names: readonly string[], report: Report): string | undefined {
+export function readName(
+  value: unknown,
+  names: readonly string[],
+  report: Report,
+  otherNames?: OtherNames,
+): string | undefined {
   const expected = `one of ${names.join(', ')}`;
   if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
   const name = names.find((known) => known.toLowerCase() === value.toLowerCase());
-  return name ?? refuse(report, 'request.unknown', expected, value, didYouMean(value, names));
+  return name ?? refuse(report, 'request.unknown', expected, value, didYouMean(value, names, otherNames));
 }
 
 /** An ISO 8601 duration of fixed length, not shorter than `leastMs`. */
@@ -196,6 +210,13 @@ export function readParameters(
     else if (isGiven || parameter.isRequired) isSound = false;
   }
   return isSound ? read : undefined;
+}
+
+/** Reports two bounds that are given the wrong way round. */
+export function checkOrder(given: Parameters, lower: string, upper: string, report: Report): void {
+  const { [lower]: least, [upper]: greatest } = given;
+  if (least === undefined || greatest === undefined || least <= greatest) return;
+  report('', 'request.range', `${lower} at most ${upper}`, `${least} over ${greatest}`, 'swap the two');
 }
 
 /** Reports a missing parameter, in the words of its own reader. */

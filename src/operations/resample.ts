@@ -33,6 +33,7 @@ export interface ResampleMethods {
 
 export const resample: Operation<ResampleMethods> = {
   name: 'Resample',
+  otherNames: ['interpolate'],
   shape: 'regrid',
   methods: { resample: (parameters) => ({ parameters: { function: 'Resample', ...parameters } }) },
   parameters: {

@@ -23,6 +23,7 @@ import {
   timezone,
   within,
 } from './parameters.js';
+import { is, type OperationRules, when } from './rules.js';
 import { checkedInterval, checkInterval, interval, inZone, openWindows } from './windowing.js';
 
 /** A shift by an ISO 8601 duration, or by a whole number of windows (at least 0). */
@@ -42,6 +43,7 @@ export interface ShiftMethods {
 
 export const shift: Operation<ShiftMethods> = {
   name: 'Shift',
+  otherNames: ['lag', 'lead'],
   shape: 'regrid',
   methods: { shift: (parameters) => ({ parameters }) },
   inheritsWindows: (parameters) => !isByTime(parameters) && parameters.window === undefined,
@@ -72,6 +74,15 @@ export const shift: Operation<ShiftMethods> = {
     return mover(move, columns);
   },
 };
+
+export const shiftRules = (): OperationRules => ({
+  parameters: [
+    when(is('function', 'ShiftByTime'), { properties: { shift: { type: 'string' }, window: false } }),
+    when(is('function', 'ShiftByWindow'), {
+      properties: { shift: { type: 'integer', maximum: Number.MAX_SAFE_INTEGER } },
+    }),
+  ],
+});
 
 export const shiftTexts: OperationTexts = {
   summary: 'Moves samples in time, by a duration or by whole windows.',

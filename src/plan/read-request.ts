@@ -1,9 +1,7 @@
 import { describeValue, type Issue } from '../core/errors.js';
 import type { SeriesReference } from '../core/series.js';
-import { didYouMean } from '../core/suggest.js';
 import type { InTurns } from '../core/turns.js';
-import { aggregateFunctionNames } from '../operations/aggregate-functions.js';
-import { findOperation, operationNames } from '../operations/index.js';
+import { findOperation, suggestOperation } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import {
   isObjectOf,
@@ -151,8 +149,7 @@ function readOperation(value: unknown, report: Report): Operation | undefined {
   if (typeof value !== 'string') return refuse(report, 'request.type', 'the name of an operation', value);
   const operation = findOperation(value);
   if (operation !== undefined) return operation;
-  const hint = didYouMean(value, operationNames, aggregateFunctionNames) ?? `there are ${operationNames.join(', ')}`;
-  return refuse(report, 'request.unknown', 'the name of an operation', value, hint);
+  return refuse(report, 'request.unknown', 'the name of an operation', value, suggestOperation(value));
 }
 
 function readReferences(value: unknown, report: Report): SeriesReference[] | undefined {

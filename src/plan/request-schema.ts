@@ -1,8 +1,8 @@
 import { intervalNames } from '../core/interval.js';
-import { operationsByName, parameterSchemas, textsOf } from '../operations/index.js';
+import { operationsByName, parameterSchemas, rulesByName, textsOf } from '../operations/index.js';
 import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
-import { needsParameters, parameterRules, stepRules } from './schema-rules.js';
+import { alignment, has, inputs, type OperationRules, when, without, withParameters } from '../operations/rules.js';
 
 /** The JSON Schema of a request, generated from the operations. Editors use it to complete and check request files. */
 export function requestSchema(): JsonSchema {
@@ -97,20 +97,40 @@ const INPUT_COUNTS: Readonly<Record<Inputs, JsonSchema>> = {
 function parametersOf(operation: Operation): JsonSchema {
   const { name, aliases = [], parameters, inputs = 'one' } = operation;
   const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
+  const rules = rulesOf(operation);
+  const needsParameters = required.length > 0 || rules.parameters.some((rule) => 'anyOf' in rule || 'oneOf' in rule);
   const described = {
     description: textsOf(name).summary,
     properties: mapped(parameterSchemas(operation)),
     additionalProperties: false,
-    ...allOf(parameterRules(operation)),
+    ...allOf(rules.parameters),
   };
   return {
     if: { properties: { operation: { enum: [name, ...aliases] } } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: {
       properties: { parameters: { ...described, required }, input: INPUT_COUNTS[inputs] },
-      ...(needsParameters(operation) ? { required: ['parameters'] } : {}),
-      ...allOf(stepRules(operation)),
+      ...(needsParameters ? { required: ['parameters'] } : {}),
+      ...allOf(rules.step),
     },
+  };
+}
+
+// How the parameters of a step, and its inputs, must fit together: what the operation says, and what follows from the
+// number of its inputs.
+function rulesOf({ name, inputs: count = 'one', either }: Operation): Required<OperationRules> {
+  const { parameters = [], step = [] } = rulesByName[name]?.() ?? {};
+  const exactlyOne = either === undefined ? [] : [{ oneOf: either.map((one) => has(one)) }];
+  const takesScalar = count.startsWith('one and a scalar');
+  const aligned = takesScalar || count === 'two' ? alignment() : [];
+  const ofScalar = { allOf: [inputs(1, 1), withParameters(without('align', 'maxhold', 'maxgap'))] };
+  const scalarOrInputs = [
+    when(withParameters(has('scalar')), ofScalar),
+    when({ not: withParameters(has('scalar')) }, inputs(2)),
+  ];
+  return {
+    parameters: [...exactlyOne, ...parameters, ...aligned],
+    step: takesScalar ? [...step, ...scalarOrInputs] : step,
   };
 }
 

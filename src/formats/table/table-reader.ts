@@ -5,10 +5,11 @@ import type { CsvReaderOptions, CsvSeriesCount, CsvSummary } from '../csv/option
 import type { FormatListener } from '../format.js';
 import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
 import type { ColumnFacts } from './facts.js';
+import { findRoles } from './find-roles.js';
 import { fileSeriesName, RAW_METRIC, SeriesNaming } from './naming.js';
 import { numberFault, timeReader, valueReader } from './read-text.js';
 import { RepeatedHours } from './repeated-hours.js';
-import { type Fail, type Roles, tellRoles } from './roles.js';
+import type { Fail, Roles } from './roles.js';
 
 /** A column of some rows; undefined if nobody reads it. */
 export type Cells = ArrayLike<unknown> | undefined;
@@ -51,7 +52,7 @@ export class TableReader {
       throw new WindrowError(code === 'csv.header' ? 'file.format' : code, `${file}: ${reason}`);
     };
     const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
-    this.roles = tellRoles(columns, { ...options, isAskedFor }, fail);
+    this.roles = findRoles(columns, { ...options, isAskedFor }, fail);
     if (this.roles.layout === 'days') fail('each row holds a day, a layout that is read only from CSV');
     const times = columns[this.roles.timeColumn]?.texts ?? [];
     const values = this.roles.values.flatMap(({ column }) => columns[column]?.texts ?? []);

@@ -1,86 +1,27 @@
 import type { Describe, Operation, OperationTexts } from '../operation.js';
+import type { OperationRules } from '../rules.js';
 import { openBetween } from './aggregates/between.js';
 import { checkOwn, ownParameters } from './aggregates/function-parameters.js';
 import { moreFunctions } from './aggregates/more-functions.js';
 import { pairFunctions, pairsInto } from './aggregates/pair-functions.js';
 import { windowIn, windowParameters } from './aggregates/window-parameter.js';
-import {
-  describeExponentialAverage,
-  describeMovingAverage,
-  exponentialAverage,
-  exponentialAverageTexts,
-  movingAverage,
-  movingAverageTexts,
-} from './memory/averages.js';
-import {
-  deadband,
-  deadbandTexts,
-  describeDeadband,
-  describeSwingingDoor,
-  swingingDoor,
-  swingingDoorTexts,
-} from './memory/compression.js';
-import { cumulativeSum, cumulativeSumTexts, describeCumulativeSum } from './memory/cumulative-sum.js';
-import {
-  counter,
-  counterTexts,
-  derivative,
-  derivativeTexts,
-  describeCounter,
-  describeDerivative,
-  describeDifference,
-  difference,
-  differenceTexts,
-} from './memory/difference.js';
-import { describeDownsample, downsample, downsampleTexts } from './memory/downsample.js';
-import {
-  describeHampel,
-  describeStuckValue,
-  hampel,
-  hampelTexts,
-  stuckValue,
-  stuckValueTexts,
-} from './memory/outliers.js';
-import {
-  delay,
-  delayTexts,
-  describeDelay,
-  describeEdge,
-  describeHysteresis,
-  edge,
-  edgeTexts,
-  hysteresis,
-  hysteresisTexts,
-} from './memory/states.js';
-import { describeFill, fill, fillTexts } from './times/fill.js';
-import { describeGaps, gaps, gapsTexts } from './times/gaps.js';
-import { describeSchedule, schedule, scheduleTexts } from './times/schedule.js';
-import { clamp, clampTexts, describeClamp } from './values/clamp.js';
-import { coalesce, coalesceTexts, describeCoalesce } from './values/coalesce.js';
-import {
-  ceil,
-  ceilTexts,
-  describeCeil,
-  describeExp,
-  describeFloor,
-  describeLog,
-  describeSign,
-  describeSqrt,
-  exp,
-  expTexts,
-  floor,
-  floorTexts,
-  log,
-  logTexts,
-  sign,
-  signTexts,
-  sqrt,
-  sqrtTexts,
-} from './values/math.js';
-import { describeMax, describeMin, max, maxTexts, min, minTexts } from './values/min-max.js';
-import { describeMod, describePow, mod, modTexts, pow, powTexts } from './values/pow-mod.js';
-import { describeScale, scale, scaleTexts } from './values/scale.js';
-import { describeSelect, select, selectTexts } from './values/select.js';
+import * as averages from './memory/averages.js';
+import * as compression from './memory/compression.js';
+import * as cumulativeSum from './memory/cumulative-sum.js';
+import * as difference from './memory/difference.js';
+import * as downsample from './memory/downsample.js';
+import * as outliers from './memory/outliers.js';
+import * as states from './memory/states.js';
+import * as fill from './times/fill.js';
+import * as gaps from './times/gaps.js';
+import * as schedule from './times/schedule.js';
+import * as clamp from './values/clamp.js';
+import * as coalesce from './values/coalesce.js';
+import * as math from './values/math.js';
+import * as minMax from './values/min-max.js';
+import * as powMod from './values/pow-mod.js';
+import * as scale from './values/scale.js';
+import * as select from './values/select.js';
 
 /**
  * The operations that extend the interface (`values`: on each value; `memory`: with a state; `times`: about times), and
@@ -88,107 +29,119 @@ import { describeSelect, select, selectTexts } from './values/select.js';
  * lists, as `scripts/weight.mjs` does to weigh the core.
  */
 export const extensions = [
-  min,
-  max,
-  pow,
-  mod,
-  sqrt,
-  exp,
-  log,
-  sign,
-  floor,
-  ceil,
-  scale,
-  clamp,
-  select,
-  coalesce,
-  difference,
-  derivative,
-  cumulativeSum,
-  counter,
-  movingAverage,
-  exponentialAverage,
-  hysteresis,
-  delay,
-  edge,
-  stuckValue,
-  hampel,
-  deadband,
-  swingingDoor,
-  downsample,
-  schedule,
-  fill,
-  gaps,
+  minMax.min,
+  minMax.max,
+  powMod.pow,
+  powMod.mod,
+  math.sqrt,
+  math.exp,
+  math.log,
+  math.sign,
+  math.floor,
+  math.ceil,
+  scale.scale,
+  clamp.clamp,
+  select.select,
+  coalesce.coalesce,
+  difference.difference,
+  difference.derivative,
+  cumulativeSum.cumulativeSum,
+  difference.counter,
+  averages.movingAverage,
+  averages.exponentialAverage,
+  states.hysteresis,
+  states.delay,
+  states.edge,
+  outliers.stuckValue,
+  outliers.hampel,
+  compression.deadband,
+  compression.swingingDoor,
+  downsample.downsample,
+  schedule.schedule,
+  fill.fill,
+  gaps.gaps,
 ] as const satisfies readonly Operation[];
 
 /** Their texts, in the order of their list. */
 export const extensionTexts: Readonly<Record<string, OperationTexts>> = {
-  Min: minTexts,
-  Max: maxTexts,
-  Pow: powTexts,
-  Mod: modTexts,
-  Sqrt: sqrtTexts,
-  Exp: expTexts,
-  Log: logTexts,
-  Sign: signTexts,
-  Floor: floorTexts,
-  Ceil: ceilTexts,
-  Scale: scaleTexts,
-  Clamp: clampTexts,
-  Select: selectTexts,
-  Coalesce: coalesceTexts,
-  Difference: differenceTexts,
-  Derivative: derivativeTexts,
-  CumulativeSum: cumulativeSumTexts,
-  Counter: counterTexts,
-  MovingAverage: movingAverageTexts,
-  ExponentialAverage: exponentialAverageTexts,
-  Hysteresis: hysteresisTexts,
-  Delay: delayTexts,
-  Edge: edgeTexts,
-  StuckValue: stuckValueTexts,
-  Hampel: hampelTexts,
-  Deadband: deadbandTexts,
-  SwingingDoor: swingingDoorTexts,
-  Downsample: downsampleTexts,
-  Schedule: scheduleTexts,
-  Fill: fillTexts,
-  Gaps: gapsTexts,
+  Min: minMax.minTexts,
+  Max: minMax.maxTexts,
+  Pow: powMod.powTexts,
+  Mod: powMod.modTexts,
+  Sqrt: math.sqrtTexts,
+  Exp: math.expTexts,
+  Log: math.logTexts,
+  Sign: math.signTexts,
+  Floor: math.floorTexts,
+  Ceil: math.ceilTexts,
+  Scale: scale.scaleTexts,
+  Clamp: clamp.clampTexts,
+  Select: select.selectTexts,
+  Coalesce: coalesce.coalesceTexts,
+  Difference: difference.differenceTexts,
+  Derivative: difference.derivativeTexts,
+  CumulativeSum: cumulativeSum.cumulativeSumTexts,
+  Counter: difference.counterTexts,
+  MovingAverage: averages.movingAverageTexts,
+  ExponentialAverage: averages.exponentialAverageTexts,
+  Hysteresis: states.hysteresisTexts,
+  Delay: states.delayTexts,
+  Edge: states.edgeTexts,
+  StuckValue: outliers.stuckValueTexts,
+  Hampel: outliers.hampelTexts,
+  Deadband: compression.deadbandTexts,
+  SwingingDoor: compression.swingingDoorTexts,
+  Downsample: downsample.downsampleTexts,
+  Schedule: schedule.scheduleTexts,
+  Fill: fill.fillTexts,
+  Gaps: gaps.gapsTexts,
 };
 
 /** What `explain` says of them. */
 export const extensionDescriptions: Readonly<Record<string, Describe>> = {
-  Min: describeMin,
-  Max: describeMax,
-  Pow: describePow,
-  Mod: describeMod,
-  Sqrt: describeSqrt,
-  Exp: describeExp,
-  Log: describeLog,
-  Sign: describeSign,
-  Floor: describeFloor,
-  Ceil: describeCeil,
-  Scale: describeScale,
-  Clamp: describeClamp,
-  Select: describeSelect,
-  Coalesce: describeCoalesce,
-  Difference: describeDifference,
-  Derivative: describeDerivative,
-  CumulativeSum: describeCumulativeSum,
-  Counter: describeCounter,
-  MovingAverage: describeMovingAverage,
-  ExponentialAverage: describeExponentialAverage,
-  Hysteresis: describeHysteresis,
-  Delay: describeDelay,
-  Edge: describeEdge,
-  StuckValue: describeStuckValue,
-  Hampel: describeHampel,
-  Deadband: describeDeadband,
-  SwingingDoor: describeSwingingDoor,
-  Downsample: describeDownsample,
-  Schedule: describeSchedule,
-  Fill: describeFill,
-  Gaps: describeGaps,
+  Min: minMax.describeMin,
+  Max: minMax.describeMax,
+  Pow: powMod.describePow,
+  Mod: powMod.describeMod,
+  Sqrt: math.describeSqrt,
+  Exp: math.describeExp,
+  Log: math.describeLog,
+  Sign: math.describeSign,
+  Floor: math.describeFloor,
+  Ceil: math.describeCeil,
+  Scale: scale.describeScale,
+  Clamp: clamp.describeClamp,
+  Select: select.describeSelect,
+  Coalesce: coalesce.describeCoalesce,
+  Difference: difference.describeDifference,
+  Derivative: difference.describeDerivative,
+  CumulativeSum: cumulativeSum.describeCumulativeSum,
+  Counter: difference.describeCounter,
+  MovingAverage: averages.describeMovingAverage,
+  ExponentialAverage: averages.describeExponentialAverage,
+  Hysteresis: states.describeHysteresis,
+  Delay: states.describeDelay,
+  Edge: states.describeEdge,
+  StuckValue: outliers.describeStuckValue,
+  Hampel: outliers.describeHampel,
+  Deadband: compression.describeDeadband,
+  SwingingDoor: compression.describeSwingingDoor,
+  Downsample: downsample.describeDownsample,
+  Schedule: schedule.describeSchedule,
+  Fill: fill.describeFill,
+  Gaps: gaps.describeGaps,
+};
+
+/** The rules of those that have some. */
+export const extensionRules: Readonly<Record<string, () => OperationRules>> = {
+  Min: minMax.extremeRules,
+  Max: minMax.extremeRules,
+  Scale: scale.scaleRules,
+  Clamp: clamp.clampRules,
+  Select: select.selectRules,
+  Counter: difference.counterRules,
+  Schedule: schedule.scheduleRules,
+  Fill: fill.fillRules,
 };
 
 export { checkOwn, moreFunctions, openBetween, ownParameters, pairFunctions, pairsInto, windowIn, windowParameters };

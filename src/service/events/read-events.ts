@@ -228,7 +228,7 @@ function checkUnknown(value: object, pointer: string, known: ReadonlySet<string>
     if (known.has(name)) continue;
     const place = `${pointer}/${pointerPart(name)}`;
     const expected = pointer === '' ? 'a field of an event' : [...known].join(' and ');
-    add(place, 'request.unknown', expected, describeValue(name), () => didYouMean(name, known));
+    add(place, 'request.unknown', expected, describeValue(name), () => didYouMean(name, [...known]));
   }
 }
 

@@ -1,7 +1,8 @@
 import type { InTurns } from '../../../core/turns.js';
 import { type Dialect, dialectNotes, isUsual, tellDialect } from '../../table/dialect.js';
 import { type ColumnFacts, factsOf, kindOfText } from '../../table/facts.js';
-import { type Fail, isTimeName, type Roles, tellRoles } from '../../table/roles.js';
+import { findRoles, isTimeName } from '../../table/find-roles.js';
+import type { Fail, Roles } from '../../table/roles.js';
 import { unitOf, withoutUnit } from '../../table/units.js';
 import { LINE_FEED } from '../bytes.js';
 import { CsvError } from '../errors.js';
@@ -82,7 +83,7 @@ export function* tellHeader(
   const facts = columns.map((name, column) => factsOf(name, numbers[column]!));
   if (isWide(found)) yield;
   const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
-  const roles = tellRoles(facts, { ...options, isAskedFor }, fail);
+  const roles = findRoles(facts, { ...options, isAskedFor }, fail);
   if (isWide(found)) yield;
   if (roles.layout !== 'days') failAtEqualNames(facts, roles, fail);
   const values = roles.values.filter(({ column }) => facts[column]!.kind !== 'text');

@@ -1,5 +1,14 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
-import { choice, duration, number, type Parameters, type Report, textIn } from '../../parameters.js';
+import {
+  checkOrder,
+  choice,
+  duration,
+  number,
+  type Parameters,
+  type Report,
+  textIn,
+  within,
+} from '../../parameters.js';
 
 /** The parameters of the functions that extend the interface. */
 
@@ -30,9 +39,7 @@ export function checkOwn(parameters: Parameters, report: Report): void {
   if ((name === 'TimeInState' || name === 'Transitions') && lower === undefined && upper === undefined) {
     report('/lower', 'request.missing', `a bound of the state with the function ${name}`, 'neither lower nor upper');
   }
-  if (lower !== undefined && upper !== undefined && lower > upper) {
-    report('/lower', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
-  }
+  checkOrder(parameters, 'lower', 'upper', within(report, '/lower'));
   if (maxhold !== undefined && method === 'linear') {
     report('/maxhold', 'request.conflict', 'maxhold only with the method `step`', 'method `linear`', 'take maxgap');
   }

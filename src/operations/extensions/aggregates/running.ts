@@ -1,6 +1,6 @@
 import { parseInterval } from '../../../core/interval.js';
 import type { Windows } from '../../../core/windows.js';
-import { type Accumulator, resultOf } from '../../aggregate-functions.js';
+import { type Accumulator, emitResult } from '../../aggregate-functions.js';
 import type { RegridRunner, State } from '../../operation.js';
 import { type Parameter, type Parameters, parameter, readInstantField, refuse } from '../../parameters.js';
 import { checkInterval, interval, openWindows } from '../../windowing.js';
@@ -100,9 +100,7 @@ function runningRunner(accumulator: Accumulator, windows: ReturnType<typeof star
         slots[COUNT]!++;
         // Samples before the instant give no result, but the last of them may be held into the window.
         if (slots[START_MS] === Number.NEGATIVE_INFINITY) continue;
-        const result = resultOf(accumulator, state, FUNCTION, slots[COUNT]!);
-        if (result === undefined) out.drop('insufficient', 1);
-        else out.add(t, result);
+        emitResult(accumulator, state, FUNCTION, slots[COUNT]!, t, out);
       }
     },
     advance: () => undefined,

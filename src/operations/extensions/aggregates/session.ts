@@ -1,6 +1,6 @@
 import type { Chunk } from '../../../core/chunk.js';
 import { formatDuration } from '../../../core/duration.js';
-import { type Accumulator, resultOf } from '../../aggregate-functions.js';
+import { type Accumulator, emitResult } from '../../aggregate-functions.js';
 import type { Output, RegridRunner, State } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { heldSoFar } from './held-functions.js';
@@ -48,9 +48,7 @@ function sessionRunner(accumulator: Accumulator, gapMs: number, label: 'start' |
   function emit(state: State, out: Output): void {
     const { slots, lists } = state;
     slots[IS_OPEN] = 0;
-    const result = resultOf(accumulator, state, FUNCTION, slots[COUNT]!);
-    if (result === undefined) out.drop('insufficient', 1);
-    else out.add(slots[labelMs]!, result);
+    emitResult(accumulator, state, FUNCTION, slots[COUNT]!, slots[labelMs]!, out);
     for (const list of lists) list.clear();
   }
 

@@ -2,7 +2,7 @@ import type { Chunk } from '../../../core/chunk.js';
 import { TIME_MS_MIN } from '../../../core/series.js';
 import { firstStartFrom, type Windows } from '../../../core/windows.js';
 import { firstAfter, firstAtOrAfter } from '../../../kernels/search.js';
-import type { Samples } from '../../aggregate-functions.js';
+import { emit, type Samples } from '../../aggregate-functions.js';
 import type { Output, RegridRunner, State } from '../../operation.js';
 import type { MovingFunction } from './moving-functions.js';
 
@@ -84,9 +84,7 @@ export function trailingRunner(movingFunction: MovingFunction, sizeMs: number): 
         const t = chunk.timeMs[i]!;
         window.moveTo(state, t - sizeMs, true);
         window.take(state, chunk, i, i + 1);
-        const result = window.result(state, t - sizeMs, t);
-        if (result === undefined) out.drop('insufficient', 1);
-        else out.add(t, result);
+        emit(window.result(state, t - sizeMs, t), t, out);
       }
     },
     advance: () => undefined,

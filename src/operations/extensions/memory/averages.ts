@@ -16,6 +16,7 @@ export interface MovingAverageMethods {
 
 export const movingAverage: Operation<MovingAverageMethods> = {
   name: 'MovingAverage',
+  otherNames: ['rolling', 'rollingaverage', 'rollingmean'],
   shape: 'regrid',
   methods: { movingAverage: (window) => ({ parameters: { window } }) },
   parameters: {
@@ -88,6 +89,7 @@ export interface ExponentialAverageMethods {
 
 export const exponentialAverage: Operation<ExponentialAverageMethods> = {
   name: 'ExponentialAverage',
+  otherNames: ['ema', 'ewm'],
   shape: 'regrid',
   methods: { exponentialAverage: (halflife) => ({ parameters: { halflife } }) },
   parameters: {

@@ -19,6 +19,7 @@ export interface CumulativeSumMethods {
 
 export const cumulativeSum: Operation<CumulativeSumMethods> = {
   name: 'CumulativeSum',
+  otherNames: ['cumsum'],
   shape: 'regrid',
   methods: { cumulativeSum: (parameters = {}) => ({ parameters }) },
   parameters: {

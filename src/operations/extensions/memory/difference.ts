@@ -3,6 +3,7 @@ import { SHORTEST_MS } from '../../../core/interval.js';
 import { div, divScalar, sub } from '../../../kernels/arithmetic.js';
 import type { Describe, Operation, OperationTexts, RegridRunner, RunContext, StepDraft } from '../../operation.js';
 import { duration, durationMsIn, number, numberIn, type Parameters, textIn } from '../../parameters.js';
+import type { OperationRules } from '../../rules.js';
 import { scan } from './scan.js';
 
 /** Changes from one sample to the next: Difference, Derivative, Counter. */
@@ -20,6 +21,7 @@ const maxgapText = 'No result if the sample before is older than this.';
 
 export const difference: Operation<DifferenceMethods> = {
   name: 'Difference',
+  otherNames: ['diff'],
   shape: 'regrid',
   results: 'all but the first',
   methods: { difference: (parameters = {}) => ({ parameters }) },
@@ -154,6 +156,10 @@ export const counter: Operation<CounterMethods> = {
     });
   },
 };
+
+export const counterRules = (): OperationRules => ({
+  parameters: [{ properties: { max: { exclusiveMinimum: 0 } } }],
+});
 
 export const counterTexts: OperationTexts = {
   summary: 'Turns meter readings into what the meter counted from one reading to the next.',

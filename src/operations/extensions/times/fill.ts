@@ -20,6 +20,7 @@ import {
   type Report,
   textIn,
 } from '../../parameters.js';
+import { has, is, type OperationRules, pairedBy, when } from '../../rules.js';
 
 /** ISO 8601 durations: how far apart samples should be, and the longest gap to fill. */
 interface FillSpan {
@@ -38,6 +39,7 @@ export interface FillMethods {
 
 export const fill: Operation<FillMethods, 'Fill'> = {
   name: 'Fill',
+  otherNames: ['bfill', 'fillna'],
   shape: 'regrid',
   inputs: 'one or two',
   methods: {
@@ -58,6 +60,11 @@ export const fill: Operation<FillMethods, 'Fill'> = {
     return filler(everyMs, gapMsMax, valueBetween(parameters));
   },
 };
+
+export const fillRules = (): OperationRules => ({
+  parameters: [when(is('method', 'constant'), has('value')), when(has('value'), is('method', 'constant'))],
+  step: pairedBy(is('method', 'series')),
+});
 
 export const fillTexts: OperationTexts = {
   summary: 'Fills gaps between samples with further samples; existing ones stay as they are.',

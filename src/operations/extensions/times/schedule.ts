@@ -14,6 +14,7 @@ import {
   textIn,
   timezone,
 } from '../../parameters.js';
+import { type OperationRules, oneOf } from '../../rules.js';
 import { isWithin, type LocalHours, nextChange } from './local-hours.js';
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
@@ -59,6 +60,8 @@ export const schedule: Operation<ScheduleMethods> = {
   },
   open: (parameters, { untilMs }) => scheduler(localHoursOf(parameters), untilMs),
 };
+
+export const scheduleRules = (): OperationRules => ({ parameters: [oneOf('days', 'hours', 'holidays', 'ranges')] });
 
 export const scheduleTexts: OperationTexts = {
   summary: 'Gives 1 when the times of a schedule begin, by the local clock, and 0 when they end.',

@@ -1,6 +1,7 @@
 import { clamp as clampKernel } from '../../../kernels/arithmetic.js';
 import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from '../../operation.js';
-import { number, type Parameters } from '../../parameters.js';
+import { checkOrder, number, type Parameters } from '../../parameters.js';
+import { type OperationRules, oneOf } from '../../rules.js';
 
 export interface ClampParameters {
   readonly lower?: number;
@@ -14,6 +15,7 @@ export interface ClampMethods {
 
 export const clamp: Operation<ClampMethods, 'Clamp'> = {
   name: 'Clamp',
+  otherNames: ['clip'],
   shape: 'map',
   results: 'one a sample',
   methods: { limit: (bounds) => ({ parameters: bounds }) },
@@ -22,17 +24,18 @@ export const clamp: Operation<ClampMethods, 'Clamp'> = {
     upper: number({ optional: true }),
   },
   check: (parameters, report) => {
-    const { lower, upper } = boundsOf(parameters);
     if (parameters.lower === undefined && parameters.upper === undefined) {
       report('', 'request.missing', 'a lower bound, an upper bound or both', 'neither');
     }
-    if (lower > upper) report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
+    checkOrder(parameters, 'lower', 'upper', report);
   },
   open: (parameters) => {
     const { lower, upper } = boundsOf(parameters);
     return { kind: 'map', apply: (value, count, out) => clampKernel(value, count, lower, upper, out) };
   },
 };
+
+export const clampRules = (): OperationRules => ({ parameters: [oneOf('lower', 'upper')] });
 
 export const clampTexts: OperationTexts = {
   summary: 'Raises values below a lower bound to it, and lowers those above an upper bound to that.',

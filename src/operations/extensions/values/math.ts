@@ -173,7 +173,7 @@ export const floorTexts: OperationTexts = {
 
 export const describeFloor = /* @__PURE__ */ describeOfValue('values rounded down');
 
-export const ceil = ofValue({ ceil: without }, 'Ceil', { apply: kernels.ceil, isTotal: true });
+export const ceil = ofValue({ ceil: without }, 'Ceil', { apply: kernels.ceil, isTotal: true, otherNames: ['ceiling'] });
 
 export const ceilTexts: OperationTexts = {
   summary: 'Rounds each value up to a whole number.',
@@ -206,11 +206,17 @@ interface Code {
   readonly apply: MapRunner['apply'];
   /** Whether every value has a result. */
   readonly isTotal?: true;
+  readonly otherNames?: readonly string[];
 }
 
-function ofValue<M extends object, N extends string>(methods: M, name: N, { apply, isTotal }: Code): Operation<M, N> {
+function ofValue<M extends object, N extends string>(
+  methods: M,
+  name: N,
+  { apply, isTotal, otherNames }: Code,
+): Operation<M, N> {
   return {
     name,
+    otherNames,
     shape: 'map',
     ...(isTotal === true ? { results: 'one a sample' } : {}),
     methods,

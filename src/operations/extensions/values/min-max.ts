@@ -2,6 +2,7 @@ import type { ScalarKernel, VectorKernel } from '../../../kernels/arithmetic.js'
 import * as kernels from '../../../kernels/values.js';
 import { arithmetic } from '../../arithmetic.js';
 import type { Operation, OperationTexts, OtherInput, StepDraft } from '../../operation.js';
+import { inputs, is, type OperationRules, when } from '../../rules.js';
 import {
   type AlignParameters,
   alignOf,
@@ -13,7 +14,7 @@ import {
 } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
 
-export const min = extreme({ min: withOperands }, 'Min', kernels.minScalar, kernels.min, Math.min);
+export const min = extreme({ min: withOperands }, 'Min', kernels.minScalar, kernels.min, Math.min, ['minimum']);
 
 export const minTexts: OperationTexts = {
   summary: 'Gives the smallest of a value and a scalar, or of several series.',
@@ -45,7 +46,12 @@ export const describeMin = /* @__PURE__ */ describeOperand(
   'the smallest of each value and $',
 );
 
-export const max = extreme({ max: withOperands }, 'Max', kernels.maxScalar, kernels.max, Math.max);
+export const max = extreme({ max: withOperands }, 'Max', kernels.maxScalar, kernels.max, Math.max, ['maximum']);
+
+/** Of Min and Max. */
+export const extremeRules = (): OperationRules => ({
+  step: [when(inputs(3), { properties: { parameters: { not: is('align', 'linear') } } })],
+});
 
 export const maxTexts: OperationTexts = {
   summary: 'Gives the greatest of a value and a scalar, or of several series.',
@@ -92,8 +98,9 @@ function extreme<M extends object, N extends string>(
   ofScalar: ScalarKernel,
   ofVector: VectorKernel,
   ofPair: (left: number, right: number) => number,
+  otherNames: readonly string[],
 ): Operation<M, N> {
-  const ofTwo = arithmetic(methods, name, ofScalar, ofVector);
+  const ofTwo = arithmetic(methods, name, ofScalar, ofVector, otherNames);
   return {
     ...ofTwo,
     inputs: 'one and a scalar, or more',

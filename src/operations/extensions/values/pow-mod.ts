@@ -3,7 +3,7 @@ import { arithmetic, describeArithmetic } from '../../arithmetic.js';
 import type { OperationTexts } from '../../operation.js';
 import { operandTexts, withOperand } from '../../two-inputs.js';
 
-export const pow = arithmetic({ pow: withOperand }, 'Pow', kernels.powScalar, kernels.pow);
+export const pow = arithmetic({ pow: withOperand }, 'Pow', kernels.powScalar, kernels.pow, ['power']);
 
 export const powTexts: OperationTexts = {
   summary: 'Raises the first series to the power of a scalar, or of the second.',
@@ -32,7 +32,7 @@ export const powTexts: OperationTexts = {
 
 export const describePow = /* @__PURE__ */ describeArithmetic('to the power of');
 
-export const mod = arithmetic({ mod: withOperand }, 'Mod', kernels.modScalar, kernels.mod);
+export const mod = arithmetic({ mod: withOperand }, 'Mod', kernels.modScalar, kernels.mod, ['modulo']);
 
 export const modTexts: OperationTexts = {
   summary: 'Gives the remainder of dividing the first series by a scalar, or by the second.',

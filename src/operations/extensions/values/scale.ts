@@ -23,6 +23,7 @@ import {
   refuse,
   textIn,
 } from '../../parameters.js';
+import { has, is, type OperationRules, oneOf, when } from '../../rules.js';
 import { conversion, quantityOf, unitNames, unitsOf } from './units.js';
 
 /** A point of a characteristic line: a value of `x` becomes `y`. */
@@ -66,6 +67,17 @@ export const scale: Operation<ScaleMethods> = {
   check: checkScale,
   open: (parameters) => ({ kind: 'map', apply: kernelOf(parameters) }),
 };
+
+export const scaleRules = (): OperationRules => ({
+  parameters: [
+    { oneOf: [has('slope'), has('points'), oneOf('from', 'to')] },
+    when(has('offset'), has('slope')),
+    when(oneOf('from', 'to'), has('from', 'to')),
+    ...[...new Set(unitNames.map((unit) => quantityOf(unit) ?? ''))].map((quantity) =>
+      when(is('from', ...unitsOf(quantity)), { properties: { to: { enum: unitsOf(quantity) } } }),
+    ),
+  ],
+});
 
 export const scaleTexts: OperationTexts = {
   summary: 'Converts values to another scale: by slope and offset, through two points, or from one unit to another.',

@@ -1,5 +1,6 @@
 import type { Describe, Operation, OperationTexts, OtherInput, StepDraft } from '../../operation.js';
 import { choice, number, numberIn } from '../../parameters.js';
+import { alignment, inputs, type OperationRules, when, without } from '../../rules.js';
 import { type AlignParameters, alignParameters, checkAlign, describeTwo, maxholdText } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
 
@@ -59,6 +60,11 @@ export const select: Operation<SelectMethods> = {
     });
   },
 };
+
+export const selectRules = (): OperationRules => ({
+  parameters: alignment(),
+  step: [when(inputs(3), { properties: { parameters: without('else') } })],
+});
 
 export const selectTexts: OperationTexts = {
   summary:

@@ -16,13 +16,13 @@ import type { SourceCache } from './source-cache.js';
 
 const IDS_LOOKED_UP = 500;
 const READERS_MAX = 200_000;
-/** The share of the items that may be kept which is left when there are too many. */
+/** When there are too many items, the oldest are dropped until this share of the limit is left. */
 const KEPT_SHARE = 0.9;
 const NONE: readonly string[] = [];
 
 /** What the worker knows of a shard between its transactions. */
 export class ItemCache {
-  /** The claim, and the worker's last commit, for which all of this holds. */
+  /** The claim and the worker's last commit for which all of this is valid. */
   #claimSequence = -1;
   #absorbedCommit = -1;
   #catalogCommit = -1;
@@ -32,7 +32,7 @@ export class ItemCache {
   /** The patterns of organisations, as of the commit of the catalogue. */
   readonly #patterns = new Map<string, PatternMembers>();
   readonly #shard: number;
-  /** What of the log it has begun to take in. */
+  /** The part of the log that it has begun to absorb. */
   readonly backlog = new Backlog();
   /** Of all shards. */
   readonly sources: SourceCache;
@@ -43,10 +43,10 @@ export class ItemCache {
   }
 
   /**
-   * Begins a transaction: keeps what is known where that holds for it. Each commit of the worker leaves its number in
-   * the store; another one there means that a transaction was undone, or that another worker has been at work.
+   * Begins a transaction, and keeps what is still valid in it. Each commit of the worker leaves its number in the
+   * store; a different number there means that a transaction was rolled back, or that another worker was at work.
    *
-   * @returns whether items have come, changed or gone.
+   * @returns whether items were added, changed or removed.
    */
   begin(claimSequence: number, absorbedCommit: number, catalogCommit: number): boolean {
     if (this.#claimSequence !== claimSequence || this.#absorbedCommit !== absorbedCommit) {
@@ -64,13 +64,13 @@ export class ItemCache {
     return isCatalogNew;
   }
 
-  /** Ends a transaction that has written, and will be this commit. */
+  /** Ends a transaction that has written and will be this commit. */
   end(commit: number): void {
     this.#absorbedCommit = commit;
     this.backlog.reset(commit);
   }
 
-  /** Whether transactions before have taken in what the store does not say yet. */
+  /** Whether earlier transactions absorbed what is not marked as absorbed in the store yet. */
   get isBehind(): boolean {
     return this.backlog.commit > this.#absorbedCommit;
   }
@@ -96,7 +96,7 @@ export class ItemCache {
     return known;
   }
 
-  /** Between transactions: forgets the items that have not been used for longest where there are too many. */
+  /** Between transactions: if there are too many items, drops the least recently used ones. */
   trim({ itemsKept }: WorkerSizes): void {
     if (this.#readers.size > READERS_MAX) this.#readers.clear();
     if (this.#items.size <= itemsKept || !this.backlog.isEmpty) return;
@@ -106,7 +106,7 @@ export class ItemCache {
     }
   }
 
-  /** Has an item looked up anew. */
+  /** Makes the next use look the item up again. */
   forget(itemId: string): void {
     this.#items.delete(itemId);
   }
@@ -115,7 +115,7 @@ export class ItemCache {
     return this.#items.values();
   }
 
-  /** Looks up which items read series of these ids, many at once; the answers are then in memory. */
+  /** Looks up, many at once, which items read series of these ids, and keeps the answers in memory. */
   async findReaders(tx: Reader, organisation: string, series: readonly SeriesReference[]): Promise<void> {
     const ids = [...new Set(series.map(({ timeseriesId }) => timeseriesId))];
     const unknown = ids.filter((id) => !this.#readers.has(readersKey(organisation, id)));
@@ -139,7 +139,7 @@ export class ItemCache {
     return this.#readers.get(readersKey(organisation, series.timeseriesId))?.get(series.metric) ?? NONE;
   }
 
-  /** Items, as of now, those that there are: what is not known of them is looked up for many at once. */
+  /** The items of these ids that exist; those that are not in memory are looked up, many at once. */
   async itemsOf(session: ItemSession, organisation: string, itemIds: readonly string[]): Promise<Item[]> {
     const unknown = itemIds.filter((itemId) => this.#items.get(itemId)?.checkedCommit !== this.#catalogCommit);
     for (let from = 0; from < unknown.length; from += IDS_LOOKED_UP) {
@@ -149,7 +149,7 @@ export class ItemCache {
     for (const itemId of itemIds) {
       const item = this.#items.get(itemId);
       if (item === undefined) continue;
-      // To the end of the line: the first ones are forgotten first.
+      // Moves it to the end, as the first ones are dropped first.
       this.#items.delete(itemId);
       this.#items.set(itemId, item);
       found.push(item);
@@ -188,15 +188,15 @@ export class ItemCache {
     await this.#findProducers(session, organisation, looked);
   }
 
-  /** Tells items what they read of others. */
+  /** Tells items which of their sources are results of others. */
   async #findProducers(session: ItemSession, organisation: string, looked: readonly Item[]): Promise<void> {
     const read = looked.flatMap(({ sources }) => sources.series);
     const ids = await session.context.samples.itemIdsOf(session.tx, organisation, read);
-    // The item of a replica lies in another shard, and is not waited for.
+    // The item of a replica is in another shard, and need not come first.
     await this.itemsOf(session, organisation, [...new Set(ids.filter((itemId) => typeof itemId === 'string'))]);
     let at = 0;
     const unsettled = new Map(looked.map((item) => [item, item.sources.series.map(() => ids[at++])] as const));
-    // Items never wait for each other in a circle, so this ends.
+    // Items never depend on each other in a circle, so this ends.
     const rankOf = (item: Item | undefined): number => {
       const own = item === undefined ? undefined : unsettled.get(item);
       if (item === undefined || own === undefined) return item?.sources.producers.rank ?? 0;
@@ -210,7 +210,7 @@ export class ItemCache {
   }
 }
 
-/** An item of its rows. */
+/** The item of some rows. */
 async function load(
   session: ItemSession,
   row: ItemRow,
@@ -224,7 +224,7 @@ async function load(
     return item;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    // A newer engine does not take it any more.
+    // A newer engine refuses it.
     await schedule.fail(session, error);
     return undefined;
   }

@@ -17,7 +17,7 @@ const CHANGES_READ = 500;
 /** Each this many steps of an item count as the work of one more item. */
 const STEPS_PER_ITEM = 4;
 
-/** One transaction of the worker: what the cache knows is true of the state that it sees. */
+/** One transaction of the worker; the cache agrees with the state that it sees. */
 export class Session implements ItemSession {
   readonly context: ServiceContext;
   readonly sizes: WorkerSizes;
@@ -115,20 +115,20 @@ export class Session implements ItemSession {
   }
 
   /**
-   * Takes in what the log holds that items have not seen.
+   * Absorbs what items have not seen of the log.
    *
-   * @param workMax as much of it as is done in this transaction: changes that items are told of, and items settled.
-   * @returns whether that is all.
+   * @param workMax how much to do in this transaction: changes delivered to items, and items settled.
+   * @returns whether that was all.
    */
   async absorb(workMax: number): Promise<boolean> {
-    // Whoever settles reads what is stored, so before that all of it is told to all who read it.
+    // Settling reads what is stored, so all changes are delivered before.
     do {
       if (!(await this.#deliver(workMax))) return false;
     } while (await this.#readOn());
     return this.settle(workMax);
   }
 
-  /** Reads on in the log; false where there is no more. */
+  /** Reads on in the log; false at its end. */
   async #readOn(): Promise<boolean> {
     const backlog = this.#backlog;
     if (backlog.commit >= this.tx.lastCommit) return false;
@@ -146,7 +146,7 @@ export class Session implements ItemSession {
     return true;
   }
 
-  // Items have come, changed or gone since it was begun.
+  // Items were added, changed or removed since it was begun.
   async #renewBacklog(): Promise<void> {
     const now = new Map<Item, Item | undefined>();
     for (const [organisation, own] of groupBy(this.#backlog.items(), ({ results }) => results.organisation)) {
@@ -160,7 +160,7 @@ export class Session implements ItemSession {
     this.#backlog.replace(now);
   }
 
-  /** Takes changes of series of another shard into their replicas, and to the items that read these. */
+  /** Applies changes of series of another shard to their replicas, and delivers them to the items that read these. */
   async takeReplicated(organisation: string, itemId: string | null, changes: readonly LoggedChange[]): Promise<void> {
     await this.context.samples.append(this.writer, organisation, changes, itemId === null ? {} : { itemId });
     await this.#cache.findReaders(this.tx, organisation, changes);
@@ -168,14 +168,14 @@ export class Session implements ItemSession {
     await this.#deliver(Number.POSITIVE_INFINITY);
   }
 
-  /** The same of the provisional samples of a result. */
+  /** The same for the provisional samples of a result. */
   async takePreview(organisation: string, result: SeriesReference & Columns): Promise<void> {
     await this.context.samples.setProvisional(this.writer, organisation, result);
-    // What they were before is not known here.
+    // The previous ones are not known here.
     await this.tellPreview(organisation, result, Number.NEGATIVE_INFINITY);
   }
 
-  /** Has those who read a result look at its provisional samples again, which have changed from an instant on. */
+  /** Tells the readers of a result that its provisional samples have changed from an instant on. */
   async tellPreview(organisation: string, result: SeriesReference, firstMs: number): Promise<void> {
     for (const reader of await this.readersOf(organisation, result)) {
       const { row, dueMs, isOver } = reader.schedule;
@@ -185,7 +185,7 @@ export class Session implements ItemSession {
     }
   }
 
-  /** An item whose replicas are here now: its history is due. */
+  /** Makes the history of an item due whose replicas are complete. */
   async release(organisation: string, itemId: string): Promise<void> {
     this.#cache.forget(itemId);
     const item = await this.itemOf(organisation, itemId);
@@ -193,20 +193,20 @@ export class Session implements ItemSession {
     this.noteDue();
   }
 
-  /** Registers members of the series that were there before their patterns, some at a time. */
+  /** Registers the members of series older than their pattern, some at a time. */
   async catchUp(organisation: string): Promise<void> {
     const patterns = await this.#cache.patternsOf(this.tx, organisation);
     this.#noteMembers(await patterns.catchUp(this));
   }
 
-  // New members have work that waits, and read series of which it was known that nobody does.
+  // New members have pending work, and read series that are cached as having no readers.
   #noteMembers(count: number): void {
     if (count === 0) return;
     this.#cache.forgetReaders();
     this.noteDue();
   }
 
-  // Items, and who reads their results, are looked up for many at once before the first of them takes its change.
+  // Looks up items, and the readers of their results, many at once, before the first change is delivered.
   async #tell(organisation: string, changes: readonly Delivery['change'][]): Promise<void> {
     const ids: string[] = [];
     for (const change of changes) ids.push(...(await this.#cache.readersOf(this.tx, organisation, change)));
@@ -221,7 +221,7 @@ export class Session implements ItemSession {
     this.#backlog.deliveries.push(...told);
   }
 
-  /** Gives the changes that wait to their readers, so many. @returns whether that were all */
+  /** Delivers that many pending changes to their readers. @returns whether these were all */
   async #deliver(countMax: number): Promise<boolean> {
     const { deliveries } = this.#backlog;
     let doneCount = 0;
@@ -268,9 +268,9 @@ export class Session implements ItemSession {
   }
 
   /**
-   * Brings the items that were touched to where their results rest on all that is stored, or leaves them to a turn.
+   * Brings the results of touched items up to date with all that is stored, or leaves them to a turn.
    *
-   * @returns whether that were all.
+   * @returns whether these were all.
    */
   async settle(countMax = Number.POSITIVE_INFINITY): Promise<boolean> {
     const { touched } = this.#backlog;
@@ -283,7 +283,7 @@ export class Session implements ItemSession {
     return true;
   }
 
-  /** Ends the transaction: where nothing is left of the log, what it has taken in is the worker's last commit. */
+  /** Ends the transaction. If nothing of the log is left, its commit becomes the worker's last one. */
   async seal(): Promise<void> {
     await this.flush();
     const backlog = this.#backlog;
@@ -296,7 +296,7 @@ export class Session implements ItemSession {
     this.#cache.end(this.tx.commit);
   }
 
-  /** Whether the transaction may take the waiting work of another item. */
+  /** Whether the transaction may start the pending work of another item. */
   get hasRoom(): boolean {
     return this.replayRoom >= this.sizes.inlineSamplesMax && this.#workCount < this.sizes.workPerTransaction;
   }

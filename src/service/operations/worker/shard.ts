@@ -25,7 +25,7 @@ export interface WorkerParts {
   readonly sources: SourceCache;
 }
 
-/** Each transaction that leaves some of the log takes in so much more than the one before: it overtakes all writers. */
+/** If a transaction leaves some of the log, the next one absorbs this much more, to overtake all writers. */
 const CATCH_UP = 1.25;
 
 /** The work of one shard, for as long as its claim is held. */
@@ -36,12 +36,12 @@ export class ShardWorker {
   readonly #cache: ItemCache;
   readonly #replication: Replication;
   #replicating: Promise<boolean> | undefined;
-  /** Whether something has come since the replication that runs has begun. */
+  /** Whether something was written since the current replication began. */
   #isReplicationDue = false;
-  /** An absorb whose transaction has not begun. */
+  /** An absorb whose transaction has not begun yet. */
   #waiting: Promise<boolean> | undefined;
 
-  /** Begins the work: what another version of the engine has computed is computed anew. */
+  /** Begins the work; recomputes what another version of the engine computed. */
   static async open(context: ServiceContext, claim: Claim, parts: WorkerParts): Promise<ShardWorker> {
     const worker = new ShardWorker(context, claim, parts);
     await worker.#run(restartOutdated);
@@ -61,7 +61,7 @@ export class ShardWorker {
     return this.#replication.isOf(sourceShard);
   }
 
-  /** Takes in what has come in other shards of what items read. Tells whether anything has. */
+  /** Applies what other shards have written of the series that items read. Returns whether there was anything. */
   replicate(): Promise<boolean> {
     this.#isReplicationDue = true;
     this.#replicating ??= this.#replicateAll().finally(() => {
@@ -79,9 +79,9 @@ export class ShardWorker {
     return isNew;
   }
 
-  /** Takes in what has come: now, if the shard's queue is running. Tells whether items may be due by that. */
+  /** Absorbs what was written; at once, if the shard's queue is running. Returns whether items may be due now. */
   absorb(): Promise<boolean> {
-    // One that waits for its transaction will see what has come until then.
+    // One that waits for its transaction will see all that was written by then.
     if (this.#waiting !== undefined) return this.#waiting;
     const own = this.#run(async (session) => session)
       .then((session) => session?.isWorkDue === true)
@@ -92,7 +92,7 @@ export class ShardWorker {
     return own;
   }
 
-  /** Some of the items whose work is due, without those that are at work already. */
+  /** Some of the items whose work is due, without those at work already. */
   async findDue(busy: ReadonlySet<string>): Promise<readonly DueItem[]> {
     const { storage, clock } = this.#context;
     const nowMs = clock.nowMs();
@@ -106,7 +106,7 @@ export class ShardWorker {
     return found.filter(({ itemId }) => !busy.has(itemId)).slice(0, this.#parts.sizes.turnsPerTransaction);
   }
 
-  /** Does what is due of these items, as far as one transaction goes; gives a step to compute where one needs that. */
+  /** Does what one transaction can of the work that is due. Returns a step to compute outside of it, if any. */
   beginTurns(due: readonly DueItem[]): Promise<PendingStep | undefined> {
     return this.#run(async (session) => {
       for (const [organisation, own] of groupBy(due, (one) => one.organisation)) {
@@ -119,7 +119,7 @@ export class ShardWorker {
         const item = await session.itemOf(organisation, itemId);
         if (item === undefined) await session.catchUp(organisation);
         const step = await item?.beginTurn(session);
-        // The next item may read what follows from this one.
+        // The next item may read the results of this one.
         await session.settle();
         await session.giveWay(item?.plan.steps.length);
         if (step !== undefined || !session.hasRoom) return step;
@@ -149,7 +149,7 @@ export class ShardWorker {
     }
   }
 
-  /** Writes down how far the items have come. */
+  /** Stores checkpoints of the items. */
   async checkpoint(): Promise<void> {
     await this.#run(async (session) => {
       for (const item of this.#cache.known()) await item.checkpoint(session);
@@ -165,19 +165,19 @@ export class ShardWorker {
     const inTransaction = async (tx: Transaction): Promise<Result | undefined> => {
       this.#waiting = undefined;
       isMore = false;
-      // A transaction that is run again finds in memory what the first run has left there.
+      // If the transaction is run again, it finds what its first run left in memory.
       if (attemptCount++ > 0) this.#cache.clear();
       const session = await Session.open(this.#context, this.#cache, sizes, this.claim, tx);
       if (session === undefined) return undefined;
       isMore = !(await session.absorb(workMax));
       const result = isMore ? undefined : await work(session);
-      // What the work changed of a result, others may read.
+      // Others may read the results that changed.
       if (!isMore) await session.settle();
       await session.seal();
       this.#cache.trim(sizes);
       return result;
     };
-    // What was deleted frees room only once the items have taken it in.
+    // Deleted samples free space only once the items have absorbed the deletion.
     const options = { claim: this.claim, usesReserve };
     try {
       for (;;) {
@@ -185,7 +185,7 @@ export class ShardWorker {
         const result = await this.#context.storage.transaction(this.claim.shard, inTransaction, options);
         if (!isMore) return result;
         workMax *= CATCH_UP;
-        // Those who wait for a turn have it before the next transaction, however little the last one left of its own.
+        // Requests that wait are answered before the next transaction, however short the last one was.
         await nextTurn();
       }
     } catch (error) {

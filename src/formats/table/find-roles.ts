@@ -1,0 +1,297 @@
+import { didYouMean } from '../../core/suggest.js';
+import { dayColumns } from './days.js';
+import { type ColumnFacts, distinctTexts, wordsOf } from './facts.js';
+import { findKeys } from './key.js';
+import type { Fail, RoleOptions, Roles, ValueColumn } from './roles.js';
+
+/** Names of the time column, in any case. If a header has several, the first in this list is the time. */
+const TIME_NAMES = ['timestamp', 'time', 'datetime', 'date', 'ts', '_time', 'last_changed'];
+const ID_NAMES = ['timeseriesid', 'entity_id'];
+const VALUE_NAMES = ['value', 'val', 'state', '_value'];
+const METRIC_NAMES = ['metric', '_field'];
+/** Columns of InfluxDB's CSV that are not tags. */
+const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value', '_field', '_measurement'];
+
+/** Finds what each column is for. Names must come without outer spaces. */
+export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail): Roles {
+  const table = new Table(columns, options, fail);
+  const [timeColumn, clockColumn] = table.times();
+  const ids = table.ids(timeColumn);
+  const notes = clockColumn < 0 ? [] : [`times of ${columns[timeColumn]!.name} and ${columns[clockColumn]!.name}`];
+  const idColumns = ids.map(({ column }) => column);
+  const metricColumn = ids.length === 0 ? -1 : table.named(METRIC_NAMES, [timeColumn, ...idColumns]);
+  const used = [timeColumn, clockColumn, metricColumn, ...idColumns];
+  const rest = columns.flatMap((_, column) => (used.includes(column) ? [] : [column]));
+  const found = { timeColumn, clockColumn, ids, metricColumn };
+  const days = table.days(timeColumn, clockColumn, rest);
+  if (days !== undefined) {
+    notes.push(`a day in each row, in ${days.length} columns from ${days[0]!.name} to ${days.at(-1)!.name}`);
+    if (ids.length > 0) notes.push(...table.idNotes(ids));
+    return { ...found, layout: 'days', values: days, notes };
+  }
+  if (ids.length > 0) {
+    const values = table.longValues(rest);
+    notes.push(...table.idNotes(ids), ...table.valueNotes(values));
+    return { ...found, layout: 'long', values, notes };
+  }
+  const values = table.tableValues(rest, notes);
+  const isSingle = options.layout === 'single' || (options.value === undefined && table.isPair(rest));
+  const layout = isSingle && options.layout !== 'wide' ? 'single' : 'wide';
+  if (options.layout === undefined) table.failAtSeveralSeries(timeColumn, clockColumn, rest);
+  return { ...found, layout, values: layout === 'single' ? values.slice(0, 1) : values, notes };
+}
+
+/** Finds the roles of a table's columns. */
+class Table {
+  readonly #columns: readonly ColumnFacts[];
+  readonly #names: readonly string[];
+  readonly #options: RoleOptions;
+  readonly #fail: Fail;
+
+  constructor(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail) {
+    this.#columns = columns;
+    this.#names = columns.map(({ name }) => name.toLowerCase());
+    this.#options = options;
+    this.#fail = fail;
+  }
+
+  /** The first column with one of the names, in the order of the names; −1 without one. */
+  named(names: readonly string[], except: readonly number[] = []): number {
+    for (const name of names) {
+      const column = this.#names.findIndex((known, index) => known === name && !except.includes(index));
+      if (column >= 0) return column;
+    }
+    return -1;
+  }
+
+  /** The column of times and, if that has only dates, the column of times of day (else −1). */
+  times(): readonly [timeColumn: number, clockColumn: number] {
+    const { time } = this.#options;
+    if (time !== undefined) {
+      const [first = -1, second = -1] = this.#find(time, 'time');
+      return this.#kindOf(first) === 'clock' ? [second, first] : [first, second];
+    }
+    let found = this.named(TIME_NAMES);
+    if (found < 0) found = this.#onlyTime();
+    const clocks = this.#columnsOf('clock');
+    if (this.#kindOf(found) === 'clock') {
+      const [date, ...others] = this.#columnsOf('date');
+      if (date === undefined || others.length > 0) this.#askTimes([found, ...this.#columnsOf('date')]);
+      return [date!, found];
+    }
+    if (this.#kindOf(found) !== 'date' || clocks.length === 0) return [found, -1];
+    const starts = clocks.filter((column) => !/\b(?:end|stop|until|bis|fin)\b/.test(wordsOf(this.#names[column]!)));
+    if (starts.length !== 1) this.#askTimes([found, ...clocks]);
+    return [found, starts[0]!];
+  }
+
+  #askTimes(columns: readonly number[]): never {
+    const names = columns.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
+    const [date = '', clock = ''] = columns.map((column) => argumentOf(this.#columns[column]!.name));
+    const mend = `name the date and the time of day with the option time (such as --time ${date} ${clock})`;
+    return this.#fail(
+      `the date and the time of day are in columns of their own, among ${names}; ${mend}`,
+      'csv.unclear',
+    );
+  }
+
+  // If no column has a known name: the only column that holds times.
+  #onlyTime(): number {
+    const times = [...this.#columnsOf('instant'), ...this.#columnsOf('date')];
+    if (times.length === 1) return times[0]!;
+    if (times.length > 1) {
+      const names = times.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
+      const first = argumentOf(this.#columns[times[0]!]!.name);
+      const mend = `name the one to use with the option time (such as --time ${first})`;
+      return this.#fail(`the columns ${names} hold times; ${mend}`, 'csv.unclear');
+    }
+    return this.#fail(noTimeReason(this.#columns.map(({ name }) => name)));
+  }
+
+  ids(timeColumn: number): Roles['ids'] {
+    const { series, layout } = this.#options;
+    if (series !== undefined) {
+      return this.#find(series, 'series').map((column, place) => ({ column, prefix: place === 0 ? '' : '/' }));
+    }
+    const isInflux = this.#names[timeColumn] === '_time' && this.#names.includes('_value');
+    if (isInflux) return this.#influxIds();
+    if (layout !== undefined && layout !== 'long') return [];
+    const id = this.named(ID_NAMES);
+    if (id >= 0) return [{ column: id, prefix: '' }];
+    const series3 = this.#names.length === 3 && this.named(VALUE_NAMES) >= 0 ? this.named(['series', 'metric']) : -1;
+    if (series3 >= 0) return [{ column: series3, prefix: '' }];
+    if (layout === 'long') {
+      this.#fail('the long layout needs columns that name the series; give them with the option series (--series)');
+    }
+    return [];
+  }
+
+  // The key of a series as the line protocol writes it: `weather,location=office`.
+  #influxIds(): Roles['ids'] {
+    const measurement = this.#names.indexOf('_measurement');
+    const tags = this.#columns
+      .map(({ name }, column) => ({ column, prefix: `,${name}=`, name }))
+      .filter(({ name }) => !INFLUX_NAMES.includes(name.toLowerCase()))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ column, prefix }) => ({ column, prefix }));
+    if (measurement >= 0) return [{ column: measurement, prefix: '' }, ...tags];
+    const field = this.#names.indexOf('_field');
+    return tags.length === 0 && field >= 0 ? [{ column: field, prefix: '' }] : tags;
+  }
+
+  /** The value columns of the layout *days*; undefined if the table has another layout. */
+  days(timeColumn: number, clockColumn: number, rest: readonly number[]): ValueColumn[] | undefined {
+    const { layout, value } = this.#options;
+    if ((layout !== undefined && layout !== 'days') || value !== undefined || clockColumn >= 0) return undefined;
+    const isDated = layout === 'days' || this.#kindOf(timeColumn) === 'date';
+    return isDated ? dayColumns(this.#columns, rest, layout === 'days', this.#fail) : undefined;
+  }
+
+  longValues(rest: readonly number[]): ValueColumn[] {
+    const { value, series } = this.#options;
+    if (value !== undefined) return this.#valuesOf(this.#find(value, 'value'));
+    const known = this.named(VALUE_NAMES);
+    if (known >= 0) return this.#valuesOf([known]);
+    const numbers = rest.filter((column) => this.#columns[column]!.name !== '' && this.#isNumeric(column));
+    const names = this.#columns.map(({ name }) => name).join(', ');
+    if (series === undefined || numbers.length === 0) {
+      const id = this.#columns[this.named(ID_NAMES)]?.name ?? 'columns that name the series';
+      this.#fail(
+        `the header has ${id} but no column value or val; it has ${names}; the option value names one (--value)`,
+      );
+    }
+    return this.#valuesOf(numbers);
+  }
+
+  tableValues(rest: readonly number[], notes: string[]): ValueColumn[] {
+    const { value, areTextsLeft = false } = this.#options;
+    if (value !== undefined) return this.#valuesOf(this.#find(value, 'value'));
+    const named = rest.filter((column) => this.#names[column] !== '');
+    if (named.length === 0) this.#fail('the header has no column but the time; expected `timestamp,value`');
+    const unnamed = rest.filter((column) => this.#names[column] === '' && this.#kindOf(column) === 'text');
+    for (const column of unnamed) notes.push(`column ${column + 1} without a name left out`);
+    const texts = named.filter((column) => areTextsLeft && this.#isText(column));
+    if (texts.length === 0) return this.#valuesOf(named);
+    const names = texts.map((column) => this.#columns[column]!.name).join(', ');
+    if (texts.length === named.length) {
+      const which = texts.length === 1 ? `the column ${names} holds` : `the columns ${names} hold`;
+      this.#fail(`${which} texts; expected at least one column of numbers`);
+    }
+    notes.push(`texts left out: ${names}`);
+    return this.#valuesOf(named.filter((column) => !texts.includes(column)));
+  }
+
+  /** Whether there is only a time and a value. */
+  isPair(rest: readonly number[]): boolean {
+    const [only, ...others] = rest.filter((column) => this.#names[column] !== '');
+    return only !== undefined && others.length === 0 && VALUE_NAMES.includes(this.#names[only]!);
+  }
+
+  /** Rejects a table whose rows seem to belong to several series, as they would become one. */
+  failAtSeveralSeries(timeColumn: number, clockColumn: number, rest: readonly number[]): void {
+    const chosen = this.#options.value === undefined ? [] : this.#find(this.#options.value, 'value');
+    const { isAskedFor = () => false } = this.#options;
+    const isOpen = ({ name }: ColumnFacts): boolean => name !== '' && !isAskedFor(name);
+    const open = rest.filter((column) => !chosen.includes(column) && isOpen(this.#columns[column]!));
+    const times = [timeColumn, clockColumn].flatMap((column) => this.#columns[column] ?? []);
+    const keys = findKeys(
+      times,
+      open.map((column) => this.#columns[column]!),
+    );
+    if (keys.length > 0) {
+      const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
+      const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
+      this.#askSeries(subject, keys.map(({ name }) => argumentOf(name)).join(' '));
+    }
+    // This is how pandas writes an unnamed level of an index.
+    const index = rest.find((column) => {
+      const { name, kind, texts } = this.#columns[column]!;
+      return name === '' && kind === 'text' && distinctTexts(this.#columns[column]!).length < texts.length;
+    });
+    if (index === undefined) return;
+    const subject = `column ${index + 1}, without a name, ${examplesOf(this.#columns[index]!)} seems`;
+    this.#askSeries(subject, String(index + 1));
+  }
+
+  #askSeries(subject: string, argument: string): never {
+    const mend = `if so, say it with the option series (--series ${argument})`;
+    const wide = 'if each column is a series of its own, with --layout wide';
+    return this.#fail(`${subject} to say which series a row belongs to; ${mend}; ${wide}`, 'csv.unclear');
+  }
+
+  idNotes(ids: Roles['ids']): string[] {
+    const [first] = ids;
+    if (ids.length === 1 && this.#names[first!.column] === ID_NAMES[0]) return [];
+    return [`series by ${ids.map(({ column }) => this.#columns[column]!.name).join(', ')}`];
+  }
+
+  valueNotes(values: readonly ValueColumn[]): string[] {
+    if (values.length === 1 && VALUE_NAMES.slice(0, 2).includes(values[0]!.name.toLowerCase())) return [];
+    return [`values of ${values.map(({ name }) => name).join(', ')}`];
+  }
+
+  // Whether a column holds texts for which the caller gives no numbers.
+  #isText(column: number): boolean {
+    const { states = {} } = this.#options;
+    const known = Object.keys(states).map((text) => text.toLowerCase());
+    const facts = this.#columns[column]!;
+    return facts.kind === 'text' && !distinctTexts(facts).every((text) => known.includes(text.toLowerCase()));
+  }
+
+  #isNumeric(column: number): boolean {
+    return ['number', 'empty'].includes(this.#kindOf(column) ?? '');
+  }
+
+  #kindOf(column: number): ColumnFacts['kind'] | undefined {
+    return this.#columns[column]?.kind;
+  }
+
+  #columnsOf(kind: ColumnFacts['kind']): number[] {
+    return this.#columns.flatMap((column, index) => (column.kind === kind ? [index] : []));
+  }
+
+  #valuesOf(columns: readonly number[]): ValueColumn[] {
+    return columns.map((column) => ({ column, name: this.#columns[column]!.name || `column ${column + 1}` }));
+  }
+
+  #find(wanted: readonly string[], option: string): number[] {
+    return wanted.map((name) => {
+      const exact = this.#columns.findIndex((column) => column.name === name);
+      const column = exact >= 0 ? exact : this.#names.indexOf(name.toLowerCase());
+      if (column >= 0) return column;
+      if (/^\d+$/.test(name) && Number(name) >= 1 && Number(name) <= this.#columns.length) return Number(name) - 1;
+      const names = this.#columns.map((one) => one.name);
+      const hint = didYouMean(name, names) ?? `it has ${names.join(', ')}`;
+      return this.#fail(`the header has no column ${JSON.stringify(name)} for the option ${option}; ${hint}`);
+    });
+  }
+}
+
+/** Whether a column of this name holds times. */
+export function isTimeName(name: string): boolean {
+  return TIME_NAMES.includes(name.toLowerCase());
+}
+
+function noTimeReason(columns: readonly string[]): string {
+  const names = TIME_NAMES.slice(0, 5);
+  const expected = `one column must be called ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+  const isData = columns.some((name) => /^\d/.test(name));
+  const times = columns.filter((name) => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(name));
+  if (times.length > 0 && columns.some((name) => /^[a-z]/i.test(name))) {
+    return 'its columns are times, with a series in each row; turn the table, so that each row is a time';
+  }
+  const mend = isData
+    ? '; the first line looks like data: put a header such as `timestamp,value` before it'
+    : `, or be named by the option time (--time ${columns[0] === '' ? '1, its number' : '…'})`;
+  const found = columns.map((name) => name || 'a column without a name').join(', ');
+  return `the header has no time column: it has ${found}; ${expected}${mend}`;
+}
+
+/** A name as it is typed in a shell. */
+function argumentOf(name: string): string {
+  return /^[\w.-]+$/.test(name) ? name : `"${name}"`;
+}
+
+function examplesOf(column: ColumnFacts): string {
+  return `(${distinctTexts(column).slice(0, 3).join(', ')})`;
+}
