@@ -137,7 +137,14 @@ describe('SVG chart', () => {
   });
 
   it('leaves out a time at the edge that would lie on the one before it', () => {
-    const svg = drawSvg(linesOf(seriesOf('x', minutes(1, () => 42))));
+    const svg = drawSvg(
+      linesOf(
+        seriesOf(
+          'x',
+          minutes(1, () => 42),
+        ),
+      ),
+    );
     const times = [...svg.matchAll(/<text class="time" x="([\d.]+)"[^>]*>([^<]+)</g)];
     expect(times.length).toBeGreaterThan(5);
     for (const [index, [, x, label = '']] of times.entries()) {
