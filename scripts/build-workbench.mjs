@@ -106,15 +106,20 @@ const UNUSED_OF_UPLOT = {
       .concat(['tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal'])
       .concat(['initLegendRow', 'setLegendValues', 'syncLegend', 'toggleDOM', 'addSeries', 'delSeries'])
       .concat(['setSeries', 'setFocus', 'pubSync', '_rangeNum', 'addBand', 'setBand', 'batch'])
+      .concat(['sortCols', 'legendStroke', 'legendFill'])
       .map((name) => [name, '']),
   ),
+  isAsc: 'return true',
+  allHeadersSame: 'return false',
+  bandFillClipDirs: 'return [0, 0]',
   genTimeStuffs: 'return [[], [], () => {}];',
   _sync: 'return { pub() {}, sub() {}, unsub() {} };',
 };
 // What it asks about charts that the page does not draw has one answer, by which the bundler leaves out what follows.
 const ANSWERS_OF_UPLOT = [
   [/\bmode == 2\b|\bsyncKey != null|\b\w+\.distr == (?:2|3|4|100)\b|\b\w+\.distr >= 3\b/g, 'false'],
-  [/\bmode == 1\b|\b\w+\.distr == 1\b/g, 'true'],
+  [/\bsrc != null|\bscaleX\.ori == 1\b/g, 'false'],
+  [/\bmode == 1\b|\b\w+\.distr == 1\b|\b(?:sx|scaleX)\.ori == 0\b|\bsrc == null/g, 'true'],
   [/(?<!(?:const|let) )\b(?:showLegend|multiValLegend|cursorFocus|FEAT_TIME)\b(?! +=)/g, 'false'],
   [/\bopts\.(?:title|plugins|bands)\b/g, 'undefined'],
   [/^const (?:(?:month|day)s3?|engNames|localTz) += [^;]*;$/gm, ''],
@@ -243,7 +248,8 @@ const [page, reader, css] = await Promise.all([
 ]);
 const parts = {
   POLICY: policyOf(page.code, css),
-  LICENCES: licencesOf(page.packages),
+  // With paragraphs on one line, texts that differ in their line breaks alone are packed as one.
+  LICENCES: licencesOf(page.packages).replace(/(?<!\n)\n(?!\n)/g, ' '),
   '/*STYLE*/': css,
   '/*SCRIPT*/': page.code,
 };

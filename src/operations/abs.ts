@@ -1,8 +1,15 @@
 import { abs as absKernel } from '../kernels/arithmetic.js';
-import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
+import {
+  type Describe,
+  type NoParameters,
+  type Operation,
+  type OperationTexts,
+  ofEachSample,
+  type StepDraft,
+} from './operation.js';
 
 export interface AbsMethods {
-  abs(): StepDraft;
+  abs(): StepDraft<NoParameters>;
 }
 
 export const abs: Operation<AbsMethods> = {

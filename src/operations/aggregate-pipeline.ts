@@ -15,10 +15,13 @@ import { listOf, objectOf, type Parameters, type Report, textIn, within } from '
 import { checkedInterval, checkInterval } from './windowing.js';
 
 export interface AggregatePipelineMethods {
-  aggregatePipeline(stages: readonly AggregateStage[], parameters?: WindowParameters): StepDraft;
+  aggregatePipeline(
+    stages: readonly AggregateStage[],
+    parameters?: WindowParameters,
+  ): StepDraft<WindowParameters & { readonly pipeline: readonly AggregateStage[] }>;
 }
 
-export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
+export const aggregatePipeline: Operation<AggregatePipelineMethods, 'Aggregate Pipeline' | 'AggregatePipeline'> = {
   name: 'Aggregate Pipeline',
   aliases: ['AggregatePipeline'],
   shape: 'regrid',

@@ -41,12 +41,11 @@ function accumulatorOf(name: string, settings: FunctionSettings): Accumulator {
   return create(settings);
 }
 
+type OfOne = AggregateSettings & WindowsOrInterval;
+type OfTwo = PairSettings & WindowsOrInterval;
+
 export interface AggregateMethods {
-  aggregate(
-    ...given:
-      | [parameters: AggregateSettings & WindowsOrInterval]
-      | [parameters: PairSettings & WindowsOrInterval, second: OtherInput]
-  ): StepDraft;
+  aggregate(...given: [parameters: OfOne] | [parameters: OfTwo, second: OtherInput]): StepDraft<OfOne | OfTwo>;
 }
 
 export const aggregate: Operation<AggregateMethods> = {

@@ -117,12 +117,12 @@ export const divTexts: OperationTexts = {
 export const describeDiv = /* @__PURE__ */ describeArithmetic('divided by');
 
 /** An operation on a value and a scalar, or on two series, by kernels. */
-export function arithmetic<M extends object>(
+export function arithmetic<M extends object, N extends string>(
   methods: M,
-  name: string,
+  name: N,
   ofScalar: ScalarKernel,
   ofVector: VectorKernel,
-): Operation<M> {
+): Operation<M, N> {
   return {
     name,
     shape: 'map',

@@ -3,14 +3,20 @@ import { selectRange } from '../kernels/select.js';
 import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
 import { choice, number, numberIn, textIn } from './parameters.js';
 
-export interface CleanseMethods {
-  /** BoundsLimitCleanse: clamps values into a range. */
-  clamp(lowerbound: number, upperbound: number): StepDraft;
-  /** BoundsLimitAnomaly: keeps the samples outside of a range. */
-  anomalies(lowerbound: number, upperbound: number): StepDraft;
+export interface CleanseParameters {
+  readonly function: 'BoundsLimitCleanse' | 'BoundsLimitAnomaly';
+  readonly lowerbound: number;
+  readonly upperbound: number;
 }
 
-export const cleanse: Operation<CleanseMethods> = {
+export interface CleanseMethods {
+  /** BoundsLimitCleanse: clamps values into a range. */
+  clamp(lowerbound: number, upperbound: number): StepDraft<CleanseParameters>;
+  /** BoundsLimitAnomaly: keeps the samples outside of a range. */
+  anomalies(lowerbound: number, upperbound: number): StepDraft<CleanseParameters>;
+}
+
+export const cleanse: Operation<CleanseMethods, 'Cleanse'> = {
   name: 'Cleanse',
   shape: 'map',
   methods: {

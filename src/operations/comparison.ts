@@ -7,6 +7,7 @@ import {
   checkAlign,
   describeOperand,
   type Operand,
+  type OperandParameters,
   operandTexts,
   scalar,
   withOperand,
@@ -23,8 +24,8 @@ const equal = { scalar: kernels.eqScalar, vector: kernels.eq };
 const less = { scalar: kernels.ltScalar, vector: kernels.lt };
 const greater = { scalar: kernels.gtScalar, vector: kernels.gt };
 
-export const eq = comparison<EqualMethods<'eq'>>({ eq: withOperand }, 'Eq', { ...equal, yes: 1 });
-export const ne = comparison<EqualMethods<'ne'>>({ ne: withOperand }, 'Ne', { ...equal, yes: 0 });
+export const eq = comparison<EqualMethods<'eq'>, 'Eq'>({ eq: withOperand }, 'Eq', { ...equal, yes: 1 });
+export const ne = comparison<EqualMethods<'ne'>, 'Ne'>({ ne: withOperand }, 'Ne', { ...equal, yes: 0 });
 export const lte = comparison({ lte: withOperand }, 'Lte', { ...greater, yes: 0 });
 export const lt = comparison({ lt: withOperand }, 'Lt', { ...less, yes: 1 });
 export const gt = comparison({ gt: withOperand }, 'Gt', { ...greater, yes: 1 });
@@ -44,14 +45,16 @@ export const describeLt = /* @__PURE__ */ describeComparison('less than');
 export const describeGt = /* @__PURE__ */ describeComparison('greater than');
 export const describeGte = /* @__PURE__ */ describeComparison('at least');
 
+type Tolerance = { readonly tolerance?: number };
+
 type EqualMethods<Name extends string> = {
   readonly [name in Name]: (
     operand: Operand,
-    parameters?: AlignParameters & { readonly tolerance?: number },
-  ) => StepDraft;
+    parameters?: AlignParameters & Tolerance,
+  ) => StepDraft<OperandParameters & Tolerance>;
 };
 
-function comparison<M extends object>(methods: M, name: string, code: Kernels): Operation<M> {
+function comparison<M extends object, N extends string>(methods: M, name: N, code: Kernels): Operation<M, N> {
   const tolerance = number({ minimum: 0, optional: true, extension: true });
   return {
     name,

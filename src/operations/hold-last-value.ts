@@ -8,12 +8,15 @@ import { choice, duration, durationMsIn, textIn, timezone } from './parameters.j
 import { checkIntervalIn, interval, inZone, pointsEveryMs, windowsIn } from './windowing.js';
 
 /** `timezone` is an IANA zone, `maxhold` an ISO 8601 duration. */
+export interface HoldLastValueParameters {
+  readonly function?: 'HoldLastValue';
+  readonly interval: IntervalName;
+  readonly timezone?: string;
+  readonly maxhold?: Duration;
+}
+
 export interface HoldLastValueMethods {
-  holdLastValue(parameters: {
-    readonly interval: IntervalName;
-    readonly timezone?: string;
-    readonly maxhold?: Duration;
-  }): StepDraft;
+  holdLastValue(parameters: HoldLastValueParameters): StepDraft<HoldLastValueParameters>;
 }
 
 export const holdLastValue: Operation<HoldLastValueMethods> = {

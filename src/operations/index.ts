@@ -147,13 +147,18 @@ const descriptionsByName: Readonly<Record<string, Describe>> = /* @__PURE__ */ O
   extensionDescriptions,
 );
 
+/** Each operation by its type, with its name and its methods. */
+export type AnyOperation = (typeof all)[number];
+
 /** The methods of all operations: those of `pipeline(…)`. */
-export type OperationMethods = MethodsOf<(typeof all)[number]>;
+export type OperationMethods = MethodsOf<AnyOperation>;
 
 // The methods of all operations of a union, as one type.
-type MethodsOf<O extends Operation> = (O extends Operation<infer M> ? (methods: M) => void : never) extends (
-  methods: infer All,
-) => void
+type MethodsOf<O extends { readonly methods: object }> = (
+  O extends { readonly methods: infer M }
+    ? (methods: M) => void
+    : never
+) extends (methods: infer All) => void
   ? All
   : never;
 

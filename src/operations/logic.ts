@@ -2,6 +2,7 @@ import type { VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/compare.js';
 import {
   type Describe,
+  type NoParameters,
   type Operation,
   type OperationTexts,
   type OtherInput,
@@ -11,7 +12,7 @@ import {
 import { type AlignParameters, alignParameters, alignTexts, checkAlign, describeTwo } from './two-inputs.js';
 
 export interface NotMethods {
-  not(): StepDraft;
+  not(): StepDraft<NoParameters>;
 }
 
 export const not: Operation<NotMethods> = {
@@ -65,11 +66,11 @@ export const orTexts = /* @__PURE__ */ logicalTexts(EITHER, [0, 1, 1, 1]);
 export const describeAnd = /* @__PURE__ */ describeLogical(BOTH);
 export const describeOr = /* @__PURE__ */ describeLogical(EITHER);
 
-function withSecond(second: OtherInput, parameters: AlignParameters = {}): StepDraft {
+function withSecond(second: OtherInput, parameters: AlignParameters = {}): StepDraft<AlignParameters> {
   return { parameters, others: [second] };
 }
 
-function logical<M extends object>(methods: M, name: string, apply: VectorKernel): Operation<M> {
+function logical<M extends object, N extends string>(methods: M, name: N, apply: VectorKernel): Operation<M, N> {
   return {
     name,
     shape: 'map',

@@ -86,17 +86,19 @@ export interface RangeParameters {
   readonly timerangelist?: readonly { readonly starttime?: Time; readonly endtime?: Time }[];
 }
 
-type RangeMethods<Name extends string> = { readonly [name in Name]: (ranges: RangeParameters) => StepDraft };
+type RangeMethods<Name extends string> = {
+  readonly [name in Name]: (ranges: RangeParameters) => StepDraft<RangeParameters>;
+};
 
-function withRanges(parameters: RangeParameters): StepDraft {
+function withRanges(parameters: RangeParameters): StepDraft<RangeParameters> {
   return { parameters };
 }
 
 function ranges<Name extends string>(
   methods: RangeMethods<Name>,
-  name: string,
+  name: Capitalize<Name>,
   isInside: boolean,
-): Operation<RangeMethods<Name>> {
+): Operation<RangeMethods<Name>, Capitalize<Name>> {
   return {
     name,
     shape: 'filter',

@@ -8,9 +8,9 @@ import type { JsonSchema, Parameter, Parameters, Report } from './parameters.js'
  * texts and its description for `explain` are exports of their own in the same file, because an application that
  * neither lists nor explains operations need not load them.
  */
-export interface Operation<M extends object = object> {
+export interface Operation<M extends object = object, N extends string = NameOf<M>> {
   /** Its name as the interface spells it. */
-  readonly name: string;
+  readonly name: N;
   readonly aliases?: readonly string[];
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
@@ -49,6 +49,9 @@ export interface Operation<M extends object = object> {
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
 
+// The name of an operation with one method is that of the method.
+type NameOf<M> = [keyof M] extends [never] ? string : Capitalize<keyof M & string>;
+
 /** What listings and docs say about an operation. */
 export interface OperationTexts {
   /** One sentence in the present tense. */
@@ -78,10 +81,13 @@ export type Inputs =
 export type OtherInput = SeriesReference | { as(metric: string): { readonly operations: readonly object[] } };
 
 /** What a method of `pipeline(…)` writes into the request: a step's parameters, and its inputs after the first. */
-export interface StepDraft {
-  readonly parameters: object;
+export interface StepDraft<P extends object = object> {
+  readonly parameters: P;
   readonly others?: readonly OtherInput[];
 }
+
+/** Of a step without parameters. */
+export type NoParameters = Readonly<Record<string, never>>;
 
 /** Windows, as parameters of a step. */
 export type WindowsMade = { readonly window: string; readonly timezone: string };

@@ -19,12 +19,16 @@ import {
 import { checkedInterval, interval, inZone, openWindows } from './windowing.js';
 
 /** `frequency` and `maxgap` are ISO 8601 durations. */
+export interface ResampleParameters {
+  readonly function?: 'Resample';
+  readonly frequency: Duration;
+  readonly timezone?: string;
+  readonly method?: 'step' | 'linear';
+  readonly maxgap?: Duration;
+}
+
 export interface ResampleMethods {
-  resample(parameters: {
-    readonly frequency: Duration;
-    readonly method?: 'step' | 'linear';
-    readonly maxgap?: Duration;
-  }): StepDraft;
+  resample(parameters: ResampleParameters): StepDraft<ResampleParameters>;
 }
 
 export const resample: Operation<ResampleMethods> = {

@@ -2,8 +2,12 @@ import { roundHalfAway, roundHalfEven } from '../kernels/round.js';
 import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
 import { choice, number, numberIn, type Parameters } from './parameters.js';
 
+interface RoundMode {
+  readonly mode?: 'halfaway' | 'halfeven';
+}
+
 export interface RoundMethods {
-  round(roundtodigits: number, parameters?: { readonly mode?: 'halfaway' | 'halfeven' }): StepDraft;
+  round(roundtodigits: number, parameters?: RoundMode): StepDraft<RoundMode & { readonly roundtodigits: number }>;
 }
 
 export const round: Operation<RoundMethods> = {

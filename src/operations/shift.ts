@@ -28,11 +28,16 @@ import { checkedInterval, checkInterval, interval, inZone, openWindows } from '.
 /** A shift by an ISO 8601 duration, or by a whole number of windows (at least 0). */
 export type ShiftParameters = { readonly direction: 'forward' | 'backward' } & (
   | { readonly function: 'ShiftByTime'; readonly shift: Duration }
-  | { readonly function: 'ShiftByWindow'; readonly shift: number; readonly window?: IntervalName }
+  | {
+      readonly function: 'ShiftByWindow';
+      readonly shift: number;
+      readonly window?: IntervalName;
+      readonly timezone?: string;
+    }
 );
 
 export interface ShiftMethods {
-  shift(parameters: ShiftParameters): StepDraft;
+  shift(parameters: ShiftParameters): StepDraft<ShiftParameters>;
 }
 
 export const shift: Operation<ShiftMethods> = {

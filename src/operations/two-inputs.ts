@@ -23,8 +23,11 @@ export interface AlignParameters {
   readonly maxgap?: Duration;
 }
 
+/** The parameters of a step with a scalar or a second series. */
+export type OperandParameters = AlignParameters & { readonly scalar?: number };
+
 /** The method of an operation with a scalar or a second series. */
-export function withOperand(operand: Operand, parameters: AlignParameters = {}): StepDraft {
+export function withOperand(operand: Operand, parameters: AlignParameters = {}): StepDraft<OperandParameters> {
   return typeof operand === 'number'
     ? { parameters: { scalar: operand, ...parameters } }
     : { parameters, others: [operand] };

@@ -1,67 +1,34 @@
-import type { Duration } from '../core/duration.js';
 import type { SeriesReference } from '../core/series.js';
-import type { OperationMethods } from '../operations/index.js';
-import type { StepDraft } from '../operations/operation.js';
+import type { AnyOperation } from '../operations/index.js';
+import type { NoParameters, StepDraft } from '../operations/operation.js';
 import type { Pipeline } from './pipeline.js';
 
 // The types of a request, whether it is written by hand or by `pipeline`.
 
-/** Methods of the builder whose names differ from that of their operation. */
-interface MethodNames {
-  readonly aggregatePipeline: 'Aggregate Pipeline' | 'AggregatePipeline';
-  readonly clamp: 'Cleanse';
-  readonly anomalies: 'Cleanse';
-  readonly fillFrom: 'Fill';
-  readonly limit: 'Clamp';
-}
-
-type Method = keyof OperationMethods & string;
-type NameOf<M extends Method> = M extends keyof MethodNames ? MethodNames[M] : Capitalize<M>;
-
 /** The name of an operation as the interface spells it. */
-export type OperationName = NameOf<Method>;
-
-/** Parameters of a step that a method takes as arguments of their own. */
-interface GivenApart {
-  readonly movingAverage: { readonly window: Duration };
-  readonly exponentialAverage: { readonly halflife: Duration };
-  readonly stuckValue: { readonly duration: Duration };
-  readonly gaps: { readonly gap: Duration };
-  readonly round: { readonly roundtodigits: number };
-  readonly deadband: { readonly tolerance: number };
-  readonly swingingDoor: { readonly tolerance: number };
-  readonly clamp: { readonly function: string; readonly lowerbound: number; readonly upperbound: number };
-  readonly anomalies: GivenApart['clamp'];
-  readonly edge: { readonly direction?: Parameters<OperationMethods['edge']>[0] };
-  readonly log: { readonly base?: number };
-}
-
-// The parameters of a step: usually the object that the method takes.
-type ParametersOf<M extends Method> = M extends 'aggregate'
-  ? Parameters<OperationMethods[M]>[0]
-  : M extends 'aggregatePipeline'
-    ? { readonly pipeline: Parameters<OperationMethods[M]>[0] } & SecondOf<M>
-    : M extends 'select'
-      ? Omit<SecondOf<M>, 'else'> & { readonly else?: number }
-      : M extends keyof GivenApart
-        ? GivenApart[M] & SecondOf<M>
-        : OperationMethods[M] extends (parameters: infer P extends object) => StepDraft
-          ? P & { readonly function?: string }
-          : SecondOf<M> & { readonly scalar?: number };
-
-type SecondOf<M extends Method> =
-  Parameters<OperationMethods[M]> extends [unknown, (infer P extends object)?] ? P : object;
+export type OperationName = AnyOperation['name'];
 
 /** A step of an item. `output` has exactly one reference, `input` as many as the operation takes. */
-export type RequestStep = {
-  [M in Method]: {
-    readonly operation: NameOf<M>;
-    readonly input: readonly SeriesReference[];
-    readonly output: readonly SeriesReference[];
-  } & (object extends ParametersOf<M>
-    ? { readonly parameters?: ParametersOf<M> }
-    : { readonly parameters: ParametersOf<M> });
-}[Method];
+export type RequestStep = StepOf<AnyOperation>;
+
+// What the methods of an operation write.
+type StepOf<O extends AnyOperation> = O extends { readonly name: infer Name; readonly methods: infer Methods }
+  ? {
+      [Method in keyof Methods]: Methods[Method] extends (...given: never) => StepDraft<infer P>
+        ? Step<Name, P>
+        : never;
+    }[keyof Methods]
+  : never;
+
+type Step<Name, P> = {
+  readonly operation: Name;
+  readonly input: readonly SeriesReference[];
+  readonly output: readonly SeriesReference[];
+} & (object extends P
+  ? { readonly parameters?: P }
+  : P extends NoParameters
+    ? { readonly parameters?: P }
+    : { readonly parameters: P });
 
 /** How often a batch runs: at the multiples of this duration in UTC. */
 export type Frequency = 'PT15M' | 'PT1H' | 'PT24H';

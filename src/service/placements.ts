@@ -11,7 +11,7 @@ export class Placements {
     this.#storage = storage;
   }
 
-  async of(organisation: string): Promise<Placement> {
+  of(organisation: string): Placement | Promise<Placement> {
     return (
       this.#known.get(organisation) ?? this.#storage.read(shardOf(organisation), (tx) => this.in(tx, organisation))
     );

@@ -113,7 +113,7 @@ function useFiles(engine: EngineClient, state: State, act: (action: Action) => v
     open,
     setZone: async (timezone: string): Promise<void> => {
       if (timezone === zone.current) return;
-      act({ type: 'zone', timezone });
+      act({ type: 'set', to: { timezone } });
       zone.current = timezone;
       await open(kept.current.values());
     },
@@ -162,7 +162,7 @@ function useRuns(engine: EngineClient, steps: readonly StepToRun[], state: State
       newestOnly(
         ({ steps: wanted, timezone }: { steps: readonly StepToRun[]; timezone: string }) =>
           engine.ask('run', wanted, timezone),
-        (answer: RunAnswer, { steps: ran }) => act({ type: 'ran', answer, steps: ran }),
+        (answer: RunAnswer, { steps: ran }) => act({ type: 'set', to: { answer, ranSteps: ran } }),
         (error) => act({ type: 'told', text: String(error), isProblem: true }),
       ),
     [engine],
@@ -177,7 +177,7 @@ function useLink(state: State, act: (action: Action) => void, open: (files: read
     try {
       const shared = await readLink(location.hash);
       if (shared !== undefined) {
-        act({ type: 'zone', timezone: shared.timezone });
+        act({ type: 'set', to: { timezone: shared.timezone } });
         act({ type: 'edited', draft: shared.draft });
         const sample = samples.find(({ fileName }) => fileName === shared.sample);
         if (sample !== undefined) open([sample.file()]);
@@ -252,7 +252,7 @@ function Header({ views, shown, onShow }: HeaderProps) {
         Share link
       </button>
       <label class="inline">
-        <span class="hidden">Colours</span>
+        Colours
         <select
           value={theme}
           onChange={({ currentTarget: { value } }) => setTheme(value === 'light' || value === 'dark' ? value : 'auto')}

@@ -49,14 +49,12 @@ export type Action =
   | { readonly type: 'removed'; readonly name: string; readonly left: readonly SeriesInfo[] }
   | { readonly type: 'edited'; readonly draft: Draft }
   | { readonly type: 'undo' | 'redo' }
-  | { readonly type: 'ran'; readonly answer: RunAnswer; readonly steps: readonly StepToRun[] }
-  | { readonly type: 'range'; readonly range: TimeRange | undefined }
-  | { readonly type: 'ask'; readonly asked: Asked | undefined }
-  | { readonly type: 'window'; readonly window: TimeRange | undefined }
   | { readonly type: 'draw'; readonly series: SeriesReference; readonly isDrawn: boolean }
-  | { readonly type: 'zone'; readonly timezone: string }
-  | { readonly type: 'chartZone'; readonly timezone: string }
+  | { readonly type: 'set'; readonly to: Partial<Settable> }
   | { readonly type: 'told'; readonly text: string; readonly isProblem?: true };
+
+/** What is replaced as it is. */
+type Settable = Pick<State, 'answer' | 'ranSteps' | 'range' | 'asked' | 'window' | 'timezone' | 'chartZone'>;
 
 export const startState: State = {
   sets: [],
@@ -100,20 +98,10 @@ export function reduce(state: State, action: Action): State {
       const [draft, ...future] = state.future;
       return draft === undefined ? state : { ...state, draft, past: [...state.past, state.draft], future };
     }
-    case 'ran':
-      return { ...state, answer: action.answer, ranSteps: action.steps };
-    case 'range':
-      return { ...state, range: action.range };
-    case 'ask':
-      return { ...state, asked: action.asked, window: undefined };
-    case 'window':
-      return { ...state, window: action.window };
+    case 'set':
+      return { ...state, ...action.to };
     case 'draw':
       return { ...state, drawn: new Map(state.drawn).set(keyOf(action.series), action.isDrawn) };
-    case 'zone':
-      return { ...state, timezone: action.timezone };
-    case 'chartZone':
-      return { ...state, chartZone: action.timezone };
     case 'told':
       return {
         ...state,

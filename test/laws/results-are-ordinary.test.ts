@@ -121,7 +121,7 @@ describe.each(Object.entries(forms))('results over %s', (_form, formOf) => {
     const expected = runBatch(plan, given);
     const changed = runBatch(plan, given);
     for (const { timeMs, value } of changed.series) {
-      Object.seal(timeMs);
+      Object.preventExtensions(timeMs); // Node 26 seals no typed array
       for (let i = 0; i < timeMs.length; i++) timeMs[i]! /= 1000;
       structuredClone(value, { transfer: [value.buffer as ArrayBuffer] });
     }

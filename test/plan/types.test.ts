@@ -129,6 +129,22 @@ test('the parameters of a plain step are typed like those of the builder', () =>
   expect(createPlan([{ ...item, operations }]).items).toHaveLength(1);
 });
 
+test('the zone of a grid or shift, and Fill from another series, are known to the compiler', () => {
+  const other = { timeseriesId: 'other', metric: 'Raw' };
+  const timezone = 'Europe/Berlin';
+  const operations = [
+    { operation: 'Resample', ...common, parameters: { function: 'Resample', frequency: 'P1D', timezone } },
+    { operation: 'Fill', input: [office, other], output, parameters: { method: 'series', frequency: 'PT1H' } },
+  ] as const;
+  for (const operation of operations) {
+    expect(createPlan([{ ...item, operations: [operation] }]).items).toHaveLength(1);
+  }
+  const shifted = { function: 'ShiftByWindow', shift: 1, direction: 'forward', window: 'Daily', timezone } as const;
+  expect(createPlan([pipeline('office').shift(shifted).as('S')]).items).toHaveLength(1);
+  // @ts-expect-error: `previous` needs no second series
+  expect(() => createPlan([{ ...item, operations: [{ ...operations[1], parameters: { method: 'prev' } }] }])).toThrow();
+});
+
 test('an Aggregate has an interval or a window, and a window only the fields of its type', () => {
   const sum = { function: 'Sum' } as const;
   const windows = [

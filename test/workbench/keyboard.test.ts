@@ -25,6 +25,9 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     await press(page, 'Add the first step');
     await page.keyboard.press('Escape');
     await eventually(() => focused(page)).toBe('button Add the first step');
+    await press(page, 'Add the first step');
+    await press(page, 'Close');
+    await eventually(() => focused(page)).toBe('button Add the first step');
     await addStep(page, 'mul');
     await eventually(() => focused(page)).toBe('li Step 1, Mul');
     await addStep(page, 'round');
@@ -63,6 +66,19 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     expect(await heightOf('header')).toBeLessThan(110);
     expect(await heightOf('.series .row')).toBeLessThan(40);
     expect(await page.locator('.series .name').evaluate((name) => name.scrollWidth <= name.clientWidth)).toBe(true);
+    const legend = page.locator('.table-scroll', { has: page.locator('.legend') });
+    expect(await legend.evaluate((table) => table.scrollWidth - table.clientWidth)).toBe(0);
+    const colours = page.locator('header label');
+    const widths = [colours, colours.locator('select')].map(async (one) => (await one.boundingBox())!.width);
+    expect((await widths[0]!) - (await widths[1]!)).toBeGreaterThan(40);
     expect(await violations(page)).toEqual([]);
+  });
+
+  it('hears where the cursor of the chart is', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await page.getByRole('application').focus();
+    await page.keyboard.press('.');
+    await page.getByRole('status').getByText('meter/Raw 3 at 2024-03-01 00:30:00').waitFor();
   });
 });

@@ -333,6 +333,24 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
+  it('cuts off no value at an axis, and no name in a picture', async () => {
+    const { page } = await open(fileUrl);
+    const names = Array.from({ length: 12 }, (_, index) => `temperature of room ${index}`);
+    const rows = [0, 1, 2].map((hour) => [`2024-03-01T0${hour}:00:00Z`, ...names.map((_, i) => 4_900_000 + hour + i)]);
+    await openCsv(page, 'rooms.csv', [['timestamp', ...names], ...rows].map((row) => row.join()).join('\n'));
+    for (const name of names) await page.getByLabel(`Draw ${name}/Raw on the large chart`).check();
+    const { bytes } = await downloaded(page, () => page.getByRole('button', { name: 'SVG' }).click());
+    const texts = [...bytes.toString().matchAll(/<text x="([\d.-]+)"[^>]*text-anchor="(\w+)">([^<]*)</g)];
+    expect(texts.map(([, , , text]) => text)).toEqual(expect.arrayContaining(names.map((name) => `${name}/Raw`)));
+    const cutOff = texts.filter(([, x, anchor, { length } = '']) =>
+      anchor === 'end' ? Number(x) < 5 * length : anchor === 'start' && Number(x) + 5 * length > 960,
+    );
+    expect(cutOff).toEqual([]);
+    // On the canvas, in letters that are as wide as those of the page.
+    const room = await page.locator('.chart-host .u-over').evaluate((over) => over.offsetLeft);
+    expect(room).toBeGreaterThan(12 + 6 * '4,900,002'.length);
+  });
+
   it('opens a link with the pipeline and the sample it was built on', async () => {
     const { page } = await open(fileUrl);
     await page.getByRole('button', { name: 'Heating circuit' }).click();

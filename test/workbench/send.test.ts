@@ -57,7 +57,9 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
       await route.continue().catch(() => undefined); // the cancelled one
     });
     await sendButton(page).click();
-    await eventually(() => page.getByRole('alert').allTextContents()).toContainEqual(expect.stringMatching(/fetch/i));
+    await eventually(() => page.getByRole('alert').allTextContents()).toContainEqual(
+      expect.stringMatching(/does not answer/),
+    );
     await eventually(() => page.getByText('meter/Raw: sent').textContent()).toContain(
       'sent 100,000 of 201,000 samples; the service left out 1 missing',
     );

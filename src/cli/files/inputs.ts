@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { Transform } from 'node:stream';
 import { WindrowError } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
-import { openZstd } from '../../formats/zstd.js';
+import { type BytesAt, framesOf, openZstd } from '../../formats/zstd.js';
 import { scanBlock } from '../../kernels/scan-rows.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
@@ -119,17 +119,28 @@ export function readNow(
 async function* zstdBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
   // Node has zstd from 22.15 on; before that, the whole file is decompressed at once.
   const { createZstdDecompress } = (await import('node:zlib')) as { createZstdDecompress?: () => Transform };
-  if (createZstdDecompress !== undefined) {
-    yield* transformed(path, createZstdDecompress(), 'zstd', io, onRead);
-    return;
-  }
-  const unpack = await openZstd();
-  const packed = io.fs.readFileSync(path);
-  onRead(packed.length);
+  const descriptor = openToRead(path, io);
   try {
-    yield* unpack(packed);
+    if (createZstdDecompress === undefined) {
+      const unpack = await openZstd();
+      const packed = io.fs.readFileSync(path);
+      onRead(packed.length);
+      yield* unpack(packed);
+      return;
+    }
+    const bytesAt: BytesAt = (position, count) => {
+      const bytes = new Uint8Array(count);
+      return new DataView(bytes.buffer, 0, readNow(io, descriptor, bytes, path, position));
+    };
+    // A frame at a time: given all of a file, Node 22 and 24 stop after the first frame, and 26 where the next is
+    // damaged, all in silence.
+    for (const { start, end } of framesOf(bytesAt, io.fs.fstatSync(descriptor).size)) {
+      yield* transformed(path, createZstdDecompress(), 'zstd', io, onRead, { start, end: end - 1 });
+    }
   } catch (error) {
-    throw notPacked(path, 'zstd', error);
+    throw error instanceof WindrowError ? error : notPacked(path, 'zstd', error);
+  } finally {
+    io.fs.closeSync(descriptor);
   }
 }
 
@@ -150,8 +161,9 @@ async function* transformed(
   kind: string,
   io: Io,
   onRead: (byteCount: number) => void,
+  range: { readonly start?: number; readonly end?: number } = {},
 ): AsyncGenerator<Uint8Array> {
-  const packed = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
+  const packed = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES, ...range });
   packed.on('data', (bytes) => onRead(bytes.length));
   packed.on('error', (error) => unpacked.destroy(error));
   packed.pipe(unpacked);

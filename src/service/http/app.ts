@@ -45,6 +45,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     loggerInstance: log,
     // The service logs one line per request itself, with its correlation id.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlationId' }),
+    // Without options, which Fastify would pass, pino makes a child in a fraction of the time.
+    childLoggerFactory: (logger, bindings) => logger.child(bindings),
     // These proxies wrote the last addresses in the header; anybody may have written the ones before.
     trustProxy: trustedProxyCount > 0 ? (_address, hop) => hop < trustedProxyCount : false,
     genReqId: createRequestIds({ clock, random }),

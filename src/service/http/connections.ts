@@ -132,16 +132,19 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
     isDue = true;
     scheduler.after(CHECK_INTERVAL_MS, check);
   };
-  app.addHook('onRequest', (request, reply, done) => {
-    const { headers, socket } = request.raw;
-    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  /** Follows a body that has not come with its head, as small ones do. */
+  const follow = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { raw } = request;
     // Not where a request comes without a connection, as `inject` of Fastify makes it.
-    if (hasBody && socket instanceof Socket) {
-      const connection = connections.get(socket) ?? remember(connections, socket);
-      connection.receiving = { request, reply, startMs: clock.monotonicMs(), startBytes: socket.bytesRead };
-      checkLater();
-    }
-    done();
+    if (!isArriving(raw) || !(raw.socket instanceof Socket)) return;
+    const connection = connections.get(raw.socket) ?? remember(connections, raw.socket);
+    if (connection.receiving?.request === request) return;
+    connection.receiving = { request, reply, startMs: clock.monotonicMs(), startBytes: raw.socket.bytesRead };
+    checkLater();
+  };
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    follow(request, reply);
+    done(null, payload);
   });
   app.addHook('onSend', (_request, { raw }, payload, done) => {
     if (typeof payload === 'object' && payload !== null && 'pipe' in payload) {
@@ -151,12 +154,16 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
     done(null, payload);
   });
   app.addHook('onResponse', (request, reply, done) => {
-    const connection = connections.get(request.raw.socket);
-    const isOver = request.raw.complete && connection?.receiving?.request === request;
-    if (isOver) connection.receiving = undefined;
+    // One that was refused before its body came.
+    follow(request, reply);
     sending.delete(reply.raw);
     done();
   });
+}
+
+function isArriving({ complete, headers, readableLength }: IncomingMessage): boolean {
+  if (complete) return false;
+  return headers['transfer-encoding'] !== undefined || readableLength < Number(headers['content-length'] ?? 0);
 }
 
 function remember(connections: Map<Socket, Connection>, socket: Socket): Connection {

@@ -8,7 +8,7 @@ export const allScopes: readonly Scope[] = ['core_read', 'core_write', 'core_adm
 
 /** Whether the held scopes include `scope`; `core_admin` includes all. */
 export function covers(held: Iterable<string>, scope: string): boolean {
-  const set = new Set(held);
+  const set: ReadonlySet<string> = held instanceof Set ? held : new Set(held);
   return set.has(scope) || (set.has('core_admin') && allScopes.some((known) => known === scope));
 }
 

@@ -65,7 +65,7 @@ const DEADLINE_COUNT_MAX = 100_000;
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/** Token rows as of one commit of their shard; a later commit makes them stale. */
+/** Rows by token as of one commit of their shard; a later commit makes them stale. */
 interface TokenCache {
   readonly commit: number;
   readonly rows: Map<string, TokenRow>;
@@ -83,39 +83,37 @@ export function createAuthenticator({ storage, clock }: Pick<ServiceContext, 'st
 
   let cache: TokenCache = { commit: -1, rows: new Map() };
 
-  const readRow = (tokenHash: string): Promise<TokenRow | undefined> =>
-    storage
+  const readRow = (token: string): Promise<TokenRow | undefined> => {
+    const tokenHash = hashSecret(token);
+    return storage
       .read(IDENTITY_SHARD, async (tx) => {
         // A request from now on may follow a revocation that this reader does not see, so it must read again.
-        readings.delete(tokenHash);
+        readings.delete(token);
         const row = await findToken(tx, tokenHash, clock.nowMs());
         if (cache.commit < tx.lastCommit || cache.rows.size >= CACHED_COUNT_MAX) {
           cache = { commit: tx.lastCommit, rows: new Map() };
         }
-        if (row !== undefined && cache.commit === tx.lastCommit) cache.rows.set(tokenHash, row);
+        if (row === undefined) deadlines.forget(tokenHash);
+        else if (cache.commit === tx.lastCommit) cache.rows.set(token, row);
         return row;
       })
-      .finally(() => readings.delete(tokenHash));
-
-  const cachedRow = async (tokenHash: string): Promise<TokenRow | undefined> => {
-    const row = cache.rows.get(tokenHash);
-    const { commit } = cache;
-    return row !== undefined && (await storage.lastCommit(IDENTITY_SHARD)) === commit ? row : undefined;
+      .finally(() => readings.delete(token));
   };
 
-  const readRowOnce = (tokenHash: string): Promise<TokenRow | undefined> => {
-    let reading = readings.get(tokenHash);
+  const readRowOnce = (token: string): Promise<TokenRow | undefined> => {
+    let reading = readings.get(token);
     if (reading === undefined) {
-      reading = readRow(tokenHash);
-      readings.set(tokenHash, reading);
+      reading = readRow(token);
+      readings.set(token, reading);
     }
     return reading;
   };
 
   const find = async (token: string): Promise<TokenRow | undefined> => {
-    const tokenHash = hashSecret(token);
-    const row = (await cachedRow(tokenHash)) ?? (await readRowOnce(tokenHash));
-    if (row === undefined) deadlines.forget(tokenHash);
+    const { commit, rows } = cache;
+    const known = rows.get(token);
+    const isCurrent = known !== undefined && (await storage.lastCommit(IDENTITY_SHARD)) === commit;
+    const row = isCurrent ? known : await readRowOnce(token);
     return row === undefined || deadlines.hasPassed(row) ? undefined : row;
   };
 

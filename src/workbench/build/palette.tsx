@@ -46,7 +46,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} class="palette" aria-label={title} onClose={onClose} onKeyDown={onKey}>
+    <dialog ref={dialog} class="palette" aria-label={title} onClose={onClose}>
       <div class="row">
         <input
           type="search"
@@ -59,13 +59,14 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
           aria-controls="palette-list"
           aria-activedescendant={chosen === undefined ? undefined : optionId(chosen)}
           value={search}
+          onKeyDown={onKey}
           onInput={({ currentTarget: { value } }) => {
             setSearch(value);
             // What is called so comes before what only speaks of it.
             setAt(Math.max(0, matching(value).findIndex(isNamed(value))));
           }}
         />
-        <button type="button" onClick={onClose}>
+        <button type="button" onClick={() => dialog.current?.close()}>
           Close
         </button>
       </div>

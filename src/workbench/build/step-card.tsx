@@ -177,9 +177,10 @@ function Inputs({ place }: { readonly place: Place }) {
   const step = draft[place.item]!.operations[place.step]!;
   const info = operations.get(step.operation);
   const own = resultOf(draft, place);
-  const loaded = loadedSeries(state.sets).map(({ info: one }) => referenceOf(one));
+  const loaded = useMemo(() => loadedSeries(state.sets).map(({ info: one }) => referenceOf(one)), [state.sets]);
+  const patterns = useMemo(() => patternsOf(loaded), [loaded]);
   const results = placesOf(draft).map((other) => resultOf(draft, other));
-  const choices = [...loaded, ...results.filter((one) => !isSame(one, own)), ...patternsOf(loaded)];
+  const choices = [loaded, results.filter((one) => !isSame(one, own)), patterns];
   const count = info === undefined ? step.input.length : info.inputs === 'one' ? 1 : 2;
   const pointer = `${pointerOf(place)}/input`;
   const { issues } = view.checked;
@@ -201,11 +202,13 @@ function Inputs({ place }: { readonly place: Place }) {
   );
 }
 
+/** With how many series match, where it is a pattern. */
+type InputChoice = SeriesReference & { readonly count?: number };
+
 interface InputFieldProps {
   readonly label: string;
   readonly value: SeriesReference | undefined;
-  /** With how many series match, where it is a pattern. */
-  readonly choices: readonly (SeriesReference & { readonly count?: number })[];
+  readonly choices: readonly (readonly InputChoice[])[];
   readonly none: string | undefined;
   readonly issues: readonly Issue[];
   readonly onChoose: (chosen: SeriesReference | undefined) => void;
@@ -214,7 +217,7 @@ interface InputFieldProps {
 function InputField({ label, value, choices, none, issues, onChoose }: InputFieldProps) {
   const id = useId();
   const key = value === undefined ? '' : keyOf(value);
-  const isKnown = value === undefined || choices.some((one) => keyOf(one) === key);
+  const find = (wanted: string) => choices.flat().find((one) => keyOf(one) === wanted);
   return (
     <div class="field input-field">
       <label for={id}>{label}</label>
@@ -223,21 +226,35 @@ function InputField({ label, value, choices, none, issues, onChoose }: InputFiel
         value={key}
         aria-invalid={issues.length > 0}
         onChange={({ currentTarget }) => {
-          const chosen = choices.find((one) => keyOf(one) === currentTarget.value);
+          const chosen = find(currentTarget.value);
           onChoose(chosen && referenceOf(chosen));
         }}
       >
         {(none !== undefined || value === undefined) && <option value="">{none ?? '–'}</option>}
-        {!isKnown && value !== undefined && <option value={key}>{nameOf(value)}</option>}
+        {value !== undefined && find(key) === undefined && <option value={key}>{nameOf(value)}</option>}
+        {choices.map((some, index) => (
+          <Options key={index} choices={some} />
+        ))}
+      </select>
+      <Problems issues={issues} />
+    </div>
+  );
+}
+
+// Made anew only where the choices are: there may be thousands.
+function Options({ choices }: { readonly choices: readonly InputChoice[] }) {
+  return useMemo(
+    () => (
+      <>
         {choices.map((one) => (
           <option key={keyOf(one)} value={keyOf(one)}>
             {nameOf(one)}
             {one.count === undefined ? '' : `: each of ${one.count}`}
           </option>
         ))}
-      </select>
-      <Problems issues={issues} />
-    </div>
+      </>
+    ),
+    [choices],
   );
 }
 

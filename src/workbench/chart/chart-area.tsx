@@ -9,7 +9,7 @@ import { Legend } from './legend.js';
 import { Surface } from './surface.js';
 import { onThemeChange } from './theme.js';
 import { ZoneField } from './zone-field.js';
-import { spanText } from './zoned-time.js';
+import { spanText, timeText, valueText } from './zoned-time.js';
 
 interface AreaProps {
   readonly lines: readonly PlacedSeries[];
@@ -23,9 +23,14 @@ interface AreaProps {
 export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
   const { state, act } = useWorkbench();
   const pick = (line: PlacedSeries | undefined, sample: Sample | null | undefined): void => {
-    if (line && sample) act({ type: 'ask', asked: { series: line.info, timeMs: sample.timeMs } });
+    if (line && sample) act({ type: 'set', to: { asked: { series: line.info, timeMs: sample.timeMs } } });
   };
   const { host, cursor, move, point } = useSurface({ lines, range, zone, onRange, onPick: pick });
+  // Who moves by keys is told where to; who points sees it.
+  const [isByKeys, setIsByKeys] = useState(false);
+  const told = cursor?.samples.flatMap((sample, index) =>
+    sample ? `${nameOf(lines[index]!.info)} ${valueText(sample.value)} at ${timeText(sample.timeMs, zone)}` : [],
+  );
   const series = useMemo(() => lines.map(({ info }) => info), [lines]);
   const keys = keyActions(move.shown, move.to, () => onRange(undefined), point, cursor?.timeMs);
   const summary = `${lines.map(({ info }) => nameOf(info)).join(', ') || 'no series'}, ${spanText(range, zone)}`;
@@ -42,7 +47,7 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
           label="Axis in"
           value={state.chartZone}
           placeholder={state.timezone}
-          onZone={(timezone) => act({ type: 'chartZone', timezone })}
+          onZone={(timezone) => act({ type: 'set', to: { chartZone: timezone } })}
         />
         <Exports lines={lines} range={range} zone={zone} />
       </div>
@@ -54,8 +59,10 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
         role="application"
         aria-roledescription="chart"
         aria-label={`Chart of ${summary}. ${KEYS_HELP}`}
+        onPointerMove={() => setIsByKeys(false)}
         onKeyDown={(event) => {
           if (event.ctrlKey || event.metaKey) return;
+          setIsByKeys(true);
           // Of the lines at the cursor, a result rather than what it was made from.
           const at = Math.max(
             0,
@@ -65,6 +72,9 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
           else if (keys(event.key)) event.preventDefault();
         }}
       />
+      <p class="hidden" role="status">
+        {isByKeys && (told?.join(', ') ?? spanText(range, zone))}
+      </p>
       <Legend lines={lines} cursor={cursor} zone={zone} onSide={onSide} />
       <DataTable series={series} zone={zone} />
     </>

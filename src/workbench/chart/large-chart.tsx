@@ -27,7 +27,7 @@ export function LargeChart() {
         lines={lines}
         range={range}
         zone={view.chartZone}
-        onRange={(next) => act({ type: 'range', range: next })}
+        onRange={(next) => act({ type: 'set', to: { range: next } })}
         onSide={(key, isRight) => setSides(new Map(sides).set(key, isRight))}
       />
     </section>

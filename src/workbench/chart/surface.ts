@@ -28,6 +28,7 @@ export interface Place {
 }
 
 const HEIGHT = 380;
+const LETTER_WIDTH = 7;
 // As uPlot numbers them: its enum is of types alone.
 const NULL_REMOVE = 0;
 const NULL_EXPAND = 2;
@@ -120,6 +121,9 @@ export class Surface {
     };
     let marks: ReturnType<typeof timeMarks> = [];
     const isRightUsed = lines.some(({ isRight }) => isRight);
+    // As wide as the longest label needs.
+    const size: uPlot.Axis.Size = (_, labels) =>
+      Math.max(64, ...(labels ?? []).map((label) => 20 + label.length * LETTER_WIDTH));
     const range: uPlot.Scale.Range = (_, min, max) => (min === null ? [0, 1] : roomy(min, max));
     return {
       width: this.#host.clientWidth,
@@ -135,8 +139,8 @@ export class Surface {
           },
           values: () => marks.map(({ label }) => label),
         },
-        { ...axis, scale: 'y', size: 64 },
-        ...(isRightUsed ? [{ ...axis, scale: 'right', side: 1 as const, size: 64, grid: { show: false } }] : []),
+        { ...axis, scale: 'y', size },
+        ...(isRightUsed ? [{ ...axis, scale: 'right', side: 1 as const, size, grid: { show: false } }] : []),
       ],
       series: [
         {},

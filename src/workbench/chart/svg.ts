@@ -30,25 +30,31 @@ export interface Drawing {
 
 const MARGIN = { left: 62, right: 20, top: 34, bottom: 48 };
 const LETTER_WIDTH = 6.8;
+const ROW_HEIGHT = 18;
 
 /** A chart as SVG, with attributes in place of styles, so that it may stand in a page that allows no inline style. */
 export function drawSvg(drawing: Drawing): string {
   const { lines, width, height, colours, timezone } = drawing;
   const isTwoSided = lines.some(({ isRight }) => isRight);
+  const names = legendOf(lines, width - MARGIN.left - MARGIN.right);
+  const top = MARGIN.top + ROW_HEIGHT * (names.at(-1)?.row ?? 0);
+  const axes = [false, true].map((isRight) => axisOf(lines, isRight, height - top - MARGIN.bottom));
+  const [leftRoom = 0, rightRoom = 0] = axes.map(({ ticks }) =>
+    Math.max(MARGIN.left, ...ticks.map(({ label }) => 16 + label.length * LETTER_WIDTH)),
+  );
   const box = {
-    left: MARGIN.left,
-    top: MARGIN.top,
-    width: width - MARGIN.left - (isTwoSided ? MARGIN.left : MARGIN.right),
-    height: height - MARGIN.top - MARGIN.bottom,
+    left: leftRoom,
+    top,
+    width: width - leftRoom - (isTwoSided ? rightRoom : MARGIN.right),
+    height: height - top - MARGIN.bottom,
   };
   const time = [drawing.fromMs, drawing.untilMs] as const;
-  const left = frameOf(box, time, extentOf(lines, false));
-  const right = frameOf(box, time, extentOf(lines, true));
+  const [left, right] = [frameOf(box, time, axes[0]!.extent), frameOf(box, time, axes[1]!.extent)];
   const bottom = box.top + box.height;
   const summary = `${lines.map(({ name }) => name).join(', ')}; ${spanText(drawing, timezone)}`;
   const body = [
-    ...valueAxis(extentOf(lines, false), left, box, colours, false),
-    ...(isTwoSided ? valueAxis(extentOf(lines, true), right, box, colours, true) : []),
+    ...valueAxis(axes[0]!.ticks, left, box, colours, false),
+    ...(isTwoSided ? valueAxis(axes[1]!.ticks, right, box, colours, true) : []),
     ...timeMarks(time[0], time[1], box.width / 80, timezone).flatMap(({ timeMs, label }) => [
       `<path d="M${round(left.x(timeMs))} ${box.top}V${bottom}" stroke="${colours.grid}" fill="none"/>`,
       ...label
@@ -56,7 +62,7 @@ export function drawSvg(drawing: Drawing): string {
         .map((line, row) => text(left.x(timeMs), bottom + 18 + 15 * row, line, colours.text, 'middle')),
     ]),
     text(box.left + box.width, height - 8, `time in ${timezone}`, colours.text, 'end'),
-    ...legend(lines, box.left, box.width, colours.text),
+    ...names.flatMap((name) => drawName(name, MARGIN.left, colours.text)),
     // Lines end at the box.
     `<svg x="${box.left}" y="${box.top}" width="${box.width}" height="${box.height}" ` +
       `viewBox="${box.left} ${box.top} ${box.width} ${box.height}">`,
@@ -79,25 +85,22 @@ export function drawSvg(drawing: Drawing): string {
 
 type Box = { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
 
-function extentOf(lines: readonly DrawnLine[], isRight: boolean): readonly [number, number] {
-  return valueExtent(lines.filter((line) => (line.isRight ?? false) === isRight).map(({ line }) => line.value));
+/** The values of an axis, and its marks. */
+function axisOf(lines: readonly DrawnLine[], isRight: boolean, height: number) {
+  const extent = valueExtent(lines.filter((line) => (line.isRight ?? false) === isRight).map(({ line }) => line.value));
+  const [min, max] = extent;
+  const { ticks } = valueTicks({ min, max }, Math.max(2, Math.floor(height / 45)));
+  return { extent, ticks: ticks.filter(({ value }) => value >= min && value <= max) };
 }
 
-function valueAxis(
-  [min, max]: readonly [number, number],
-  { y }: Frame,
-  box: Box,
-  colours: Drawing['colours'],
-  isRight: boolean,
-): string[] {
-  const { ticks } = valueTicks({ min, max }, Math.max(2, Math.floor(box.height / 45)));
+type Ticks = ReturnType<typeof axisOf>['ticks'];
+
+function valueAxis(ticks: Ticks, { y }: Frame, box: Box, colours: Drawing['colours'], isRight: boolean): string[] {
   const end = box.left + box.width;
-  return ticks
-    .filter(({ value }) => value >= min && value <= max)
-    .flatMap(({ value, label }) => [
-      isRight ? '' : `<path d="M${box.left} ${round(y(value))}H${end}" stroke="${colours.grid}" fill="none"/>`,
-      text(isRight ? end + 8 : box.left - 8, y(value) + 4, label, colours.text, isRight ? 'start' : 'end'),
-    ]);
+  return ticks.flatMap(({ value, label }) => [
+    isRight ? '' : `<path d="M${box.left} ${round(y(value))}H${end}" stroke="${colours.grid}" fill="none"/>`,
+    text(isRight ? end + 8 : box.left - 8, y(value) + 4, label, colours.text, isRight ? 'start' : 'end'),
+  ]);
 }
 
 function drawLine({ line, colour, isStepped, isDashed, isWide }: DrawnLine, frame: Frame): string {
@@ -117,21 +120,30 @@ function mark(x: number, label: string, colour: string, box: Box): string[] {
   ];
 }
 
-function legend(lines: readonly DrawnLine[], left: number, width: number, colour: string): string[] {
-  let x = left;
-  return lines.flatMap(({ name, colour: own, isRight, isDashed }) => {
-    const label = `${name}${isRight ? ' (right)' : ''}`;
+/** The names of the lines, side by side in as many rows as they need. */
+function legendOf(lines: readonly DrawnLine[], width: number) {
+  let [x, row] = [0, 0];
+  return lines.map((line) => {
+    const label = `${line.name}${line.isRight ? ' (right)' : ''}`;
     const room = 26 + label.length * LETTER_WIDTH;
-    // What finds no room stands in the label of the whole.
-    if (x + room > left + width) return [];
-    const dash = isDashed ? ' stroke-dasharray="4 3"' : '';
-    const parts = [
-      `<path d="M${round(x)} 16h16" stroke="${own}" stroke-width="2.5"${dash}/>`,
-      text(x + 22, 20, label, colour, 'start'),
-    ];
+    if (x > 0 && x + room > width) [x, row] = [0, row + 1];
+    const placed = { line, label, x, row };
     x += room + 14;
-    return parts;
+    return placed;
   });
+}
+
+function drawName(
+  { line, label, x, row }: ReturnType<typeof legendOf>[number],
+  left: number,
+  colour: string,
+): readonly string[] {
+  const y = 16 + ROW_HEIGHT * row;
+  const dash = line.isDashed ? ' stroke-dasharray="4 3"' : '';
+  return [
+    `<path d="M${round(left + x)} ${y}h16" stroke="${line.colour}" stroke-width="2.5"${dash}/>`,
+    text(left + x + 22, y + 4, label, colour, 'start'),
+  ];
 }
 
 function text(x: number, y: number, content: string, colour: string, anchor: string): string {

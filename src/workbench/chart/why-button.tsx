@@ -14,7 +14,7 @@ export function WhyButton(props: {
       type="button"
       class="small"
       aria-label={label}
-      onClick={() => act({ type: 'ask', asked: { series, timeMs } })}
+      onClick={() => act({ type: 'set', to: { asked: { series, timeMs } } })}
     >
       Why?
     </button>

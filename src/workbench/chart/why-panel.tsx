@@ -31,7 +31,7 @@ function Answer({ asked }: { readonly asked: Asked }) {
       setAnswer(found);
       setProblem(fault);
       const window = found?.stages[0]?.window;
-      act({ type: 'window', window: window && { fromMs: window.startMs, untilMs: window.endMs } });
+      act({ type: 'set', to: { window: window && { fromMs: window.startMs, untilMs: window.endMs } } });
     };
     if (isResult) {
       const { series, timeMs } = asked;
@@ -45,7 +45,7 @@ function Answer({ asked }: { readonly asked: Asked }) {
     };
   }, [key, state.answer]);
   const close = (): void => {
-    act({ type: 'ask', asked: undefined });
+    act({ type: 'set', to: { asked: undefined, window: undefined } });
     if (opener.current instanceof HTMLElement) opener.current.focus();
   };
   return (

@@ -64,8 +64,6 @@ export interface RunAnswer {
 export interface Line {
   readonly timeMs: Float64Array;
   readonly value: Float64Array;
-  /** Whether every sample of the range is a point. */
-  readonly isWhole: boolean;
 }
 
 export interface TimeRange {
@@ -127,7 +125,8 @@ export interface ReplayState {
   readonly watermarkMs: number;
   readonly newestMs: number;
   readonly heldBack: number;
-  readonly late: readonly Sample[];
+  /** The times of the latest samples that came too late. */
+  readonly lateMs: readonly number[];
   readonly lateCount: number;
   readonly results: readonly ReplayResult[];
   readonly end?: ReplayEnd;

@@ -1,6 +1,6 @@
 import { openStream, type Plan, runBatch, type Series, type Stream } from '../../index.js';
-import type { Line, ReplayEnd, ReplayOptions, ReplayState, Sample, TimeRange } from './protocol.js';
-import { gapOf, thin } from './thin.js';
+import type { Line, ReplayEnd, ReplayOptions, ReplayState, TimeRange } from './protocol.js';
+import { gapOf, noLine, thin } from './thin.js';
 
 const COLUMNS = 700;
 const LATE_SHOWN = 2000;
@@ -16,7 +16,8 @@ export class Replay {
   readonly #extent: TimeRange;
   readonly #latenessMs: number;
   readonly #results: { readonly timeMs: number[]; readonly value: number[] }[];
-  readonly #late: { input: number; timeMs: number; value: number }[] = [];
+  /** Of each sample that came too late, the input and the index there. */
+  readonly #late: (readonly [input: number, index: number])[] = [];
   #arrived = 0;
   #end: ReplayEnd | undefined;
 
@@ -43,7 +44,7 @@ export class Replay {
       const piece = { timeMs: timeMs.slice(index, index + 1), value: value.slice(index, index + 1) };
       this.#newestMs[input] = Math.max(this.#newestMs[input]!, timeMs[index]!);
       this.#take(this.#stream.push([{ timeseriesId, metric, ...piece }]));
-      if (this.#stream.late.length > 0) this.#late.push({ input, timeMs: timeMs[index]!, value: value[index]! });
+      if (this.#stream.late.length > 0) this.#late.push([input, index]);
     }
     if (this.#arrived < this.#arrivals.length || this.#end !== undefined) return;
     this.#take(this.#stream.close().series);
@@ -53,7 +54,6 @@ export class Replay {
   state(): ReplayState {
     const newestMs = this.#newestMs.length === 0 ? Number.NaN : Math.min(...this.#newestMs);
     const previews = this.#end === undefined && this.#arrived > 0 ? this.#stream.preview() : [];
-    const late: Sample[] = this.#late.slice(-LATE_SHOWN).map(({ timeMs, value }) => ({ timeMs, value }));
     const sources = this.#end === undefined ? this.#stream.report().sources : [];
     const results = this.#plan.items.map(({ output }, item) => ({
       ...output,
@@ -68,7 +68,7 @@ export class Replay {
       watermarkMs: Number.isFinite(newestMs) ? newestMs - this.#latenessMs : Number.NaN,
       newestMs: Math.max(...this.#newestMs),
       heldBack: sources.reduce((sum, source) => sum + heldBackBy(source), 0),
-      late,
+      lateMs: this.#late.slice(-LATE_SHOWN).map(([input, index]) => this.#inputs[input]!.timeMs[index]!),
       lateCount: this.#late.length,
       results,
       ...(this.#end === undefined ? {} : { end: this.#end }),
@@ -89,12 +89,11 @@ export class Replay {
   }
 
   #compare(): ReplayEnd {
-    const taken = this.#inputs.map((series, input) =>
-      without(
-        series,
-        this.#late.filter((one) => one.input === input),
-      ),
-    );
+    const taken = this.#inputs.map((series, input) => {
+      const late = new Set(this.#late.flatMap(([of, index]) => (of === input ? index : [])));
+      const isTaken = (_: number, index: number): boolean => !late.has(index);
+      return { ...series, timeMs: series.timeMs.filter(isTaken), value: series.value.filter(isTaken) };
+    });
     const compared = this.#results.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
     const different = this.#differences(runBatch(this.#plan, taken).series);
     const differentWithLate =
@@ -160,33 +159,12 @@ function durationMs(text: string): number {
   );
 }
 
-function without(series: Series, late: readonly { timeMs: number; value: number }[]): Series {
-  const left = new Map<string, number>();
-  const keyOfSample = (timeMs: number, value: number): string => `${timeMs} ${value}`;
-  for (const { timeMs, value } of late) {
-    const key = keyOfSample(timeMs, value);
-    left.set(key, (left.get(key) ?? 0) + 1);
-  }
-  const kept: number[] = [];
-  for (let i = 0; i < series.timeMs.length; i++) {
-    const key = keyOfSample(series.timeMs[i]!, series.value[i]!);
-    const count = left.get(key) ?? 0;
-    if (count > 0) left.set(key, count - 1);
-    else kept.push(i);
-  }
-  const { timeseriesId, metric } = series;
-  const timeMs = Float64Array.from(kept, (i) => series.timeMs[i]!);
-  return { timeseriesId, metric, timeMs, value: Float64Array.from(kept, (i) => series.value[i]!) };
-}
-
 function columnsOf({ timeMs, value }: { readonly timeMs: readonly number[]; readonly value: readonly number[] }) {
   return { timeMs: Float64Array.from(timeMs), value: Float64Array.from(value) };
 }
 
 function lineOf(series: Series | undefined): Line {
-  if (series === undefined || series.timeMs.length === 0) {
-    return { timeMs: new Float64Array(0), value: new Float64Array(0), isWhole: true };
-  }
+  if (series === undefined || series.timeMs.length === 0) return noLine;
   const range = { fromMs: series.timeMs[0]!, untilMs: series.timeMs[series.timeMs.length - 1]! + 1 };
   return thin(series, range, COLUMNS, gapOf(series));
 }

@@ -24,7 +24,6 @@ import {
   type ReplayOptions,
   type ReplayState,
   type RunAnswer,
-  referenceOf,
   type Sample,
   type SeriesInfo,
   type StepToRun,
@@ -32,7 +31,7 @@ import {
   type WhyAnswer,
 } from './protocol.js';
 import { differenceCount, Replay } from './replay.js';
-import { gapOf, indexAt, infoOf, thin } from './thin.js';
+import { gapOf, indexAt, infoOf, noLine, thin } from './thin.js';
 import { whyAnswer } from './why.js';
 
 /** Of each series so many samples are replayed: who watches sees no more. */
@@ -53,9 +52,17 @@ interface HeldSet {
   readonly given: readonly Series[];
 }
 
+/** What a set has of a series. */
+interface Part {
+  readonly isFile: boolean;
+  readonly part: Series;
+}
+
 /** What the worker holds: the series that were loaded, and the results of the last run. */
 export class Session implements Async<Engine> {
   readonly #sets = new Map<string, HeldSet>();
+  /** The sets by series: with thousands of series, a search through all sets would take minutes. */
+  #parts = new Map<string, Part[]>();
   readonly #sources = new Map<string, Held>();
   #results = new Map<string, Held>();
   #run: Run | undefined;
@@ -84,6 +91,7 @@ export class Session implements Async<Engine> {
   async remove(name: string): Promise<readonly SeriesInfo[]> {
     const gone = this.#sets.get(name)?.given ?? [];
     this.#sets.delete(name);
+    this.#sortParts();
     return this.#hold(gone);
   }
 
@@ -101,8 +109,7 @@ export class Session implements Async<Engine> {
     }));
     try {
       const plan = createPlan(request, { timezone });
-      const inputs = plan.sources.map((source) => this.#sources.get(keyOf(source))?.series ?? emptyOf(source));
-      const run = runBatch(plan, inputs, { clock: () => performance.now(), shareTimes: true });
+      const run = runBatch(plan, this.#inputsOf(plan), { clock: () => performance.now(), shareTimes: true });
       this.#run = run;
       this.#ran = { plan, pointers: steps.map(({ pointer }) => pointer) };
       return this.#describe(run, steps);
@@ -146,7 +153,7 @@ export class Session implements Async<Engine> {
     const held = this.#held(series);
     if (held === undefined) return noLine;
     const { timeMs, value } = held.series;
-    return { timeMs: timeMs.slice(from, from + count), value: value.slice(from, from + count), isWhole: true };
+    return { timeMs: timeMs.slice(from, from + count), value: value.slice(from, from + count) };
   }
 
   async csv(series: readonly SeriesReference[]): Promise<Blob> {
@@ -186,13 +193,8 @@ export class Session implements Async<Engine> {
 
   async replayStart(request: readonly object[], timezone: string, options: ReplayOptions): Promise<ReplayState> {
     const plan = createPlan(request as unknown, { timezone });
-    const inputs = plan.sources.map((source) => {
-      const own = this.#given(source);
-      return {
-        ...referenceOf(own),
-        timeMs: own.timeMs.subarray(0, REPLAYED_MAX),
-        value: own.value.subarray(0, REPLAYED_MAX),
-      };
+    const inputs = this.#inputsOf(plan).map(({ timeMs, value, ...own }) => {
+      return { ...own, timeMs: timeMs.subarray(0, REPLAYED_MAX), value: value.subarray(0, REPLAYED_MAX) };
     });
     this.#replay = new Replay(plan, inputs, options);
     return this.#replay.state();
@@ -209,6 +211,7 @@ export class Session implements Async<Engine> {
     this.#replay = undefined;
     const gone = this.#sets.get(name)?.given ?? [];
     this.#sets.set(name, { isFile: about.isFile, given });
+    this.#sortParts();
     const keys = new Set(given.map(keyOf));
     this.#hold(gone.filter((one) => !keys.has(keyOf(one))));
     return { ...about, series: this.#hold(given) };
@@ -232,11 +235,26 @@ export class Session implements Async<Engine> {
     return all.joined()[0]!;
   }
 
+  /** What a plan reads, in the order of time. */
+  #inputsOf({ sources }: Plan): Series[] {
+    return sources.map((source) => this.#sources.get(keyOf(source))?.series ?? emptyOf(source));
+  }
+
+  #sortParts(): void {
+    this.#parts = new Map();
+    for (const { isFile, given } of this.#sets.values()) {
+      for (const part of given) {
+        const key = keyOf(part);
+        const parts = this.#parts.get(key);
+        if (parts === undefined) this.#parts.set(key, [{ isFile, part }]);
+        else parts.push({ isFile, part });
+      }
+    }
+  }
+
   // What a file has and what the service has under one name are not mixed: that counts which was loaded last.
   #partsOf(reference: SeriesReference): Series[] {
-    const found = [...this.#sets.values()].flatMap(({ isFile, given }) =>
-      given.filter((one) => keyOf(one) === keyOf(reference)).map((part) => ({ isFile, part })),
-    );
+    const found = this.#parts.get(keyOf(reference)) ?? [];
     return found.filter(({ isFile }) => isFile === found.at(-1)!.isFile).map(({ part }) => part);
   }
 
@@ -257,8 +275,6 @@ export type Async<T> = {
 function emptyOf({ timeseriesId, metric }: SeriesReference): Series {
   return { timeseriesId, metric, timeMs: new Float64Array(0), value: new Float64Array(0) };
 }
-
-const noLine: Line = { timeMs: new Float64Array(0), value: new Float64Array(0), isWhole: true };
 
 function hold(series: Series): Held {
   return { series, info: infoOf(series), gapMs: gapOf(series) };

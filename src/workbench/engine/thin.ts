@@ -1,6 +1,9 @@
 import type { Series } from '../../index.js';
 import type { Line, SeriesInfo, TimeRange } from './protocol.js';
 
+/** The line of a series without samples. */
+export const noLine: Line = { timeMs: new Float64Array(0), value: new Float64Array(0) };
+
 /** A distance of more than so many usual steps is a gap. */
 const GAP_STEPS = 3;
 const STEPS_LOOKED_AT = 4096;
@@ -55,7 +58,7 @@ export function thin(series: Series, { fromMs, untilMs }: TimeRange, columns: nu
   const from = Math.max(0, indexAt(timeMs, fromMs) - 1);
   const until = Math.min(timeMs.length, indexAt(timeMs, untilMs) + 1);
   if (until - from <= 4 * columns) return allPoints(series, from, until, gapMs);
-  const points = new Points(6 * columns + 16);
+  const points = new Points();
   const columnsPerMs = columns / (untilMs - fromMs);
   const { value } = series;
   let at = from;
@@ -80,47 +83,32 @@ export function thin(series: Series, { fromMs, untilMs }: TimeRange, columns: nu
       before = index;
     }
   }
-  return points.line(false);
+  return points.line();
 }
 
 function allPoints({ timeMs, value }: Series, from: number, until: number, gapMs: number): Line {
-  const points = new Points(2 * (until - from));
+  const points = new Points();
   for (let i = from; i < until; i++) {
     if (i > from && timeMs[i]! - timeMs[i - 1]! > gapMs) points.addGap(timeMs[i - 1]!, timeMs[i]!);
     points.add(timeMs[i]!, value[i]!);
   }
-  return points.line(true);
+  return points.line();
 }
 
 class Points {
-  #timeMs: Float64Array;
-  #value: Float64Array;
-  #count = 0;
-
-  constructor(room: number) {
-    this.#timeMs = new Float64Array(room);
-    this.#value = new Float64Array(room);
-  }
+  readonly #timeMs: number[] = [];
+  readonly #value: number[] = [];
 
   add(timeMs: number, value: number): void {
-    if (this.#count === this.#timeMs.length) this.#grow();
-    this.#timeMs[this.#count] = timeMs;
-    this.#value[this.#count++] = value;
+    this.#timeMs.push(timeMs);
+    this.#value.push(value);
   }
 
   addGap(afterMs: number, beforeMs: number): void {
     this.add((afterMs + beforeMs) / 2, Number.NaN);
   }
 
-  line(isWhole: boolean): Line {
-    return { timeMs: this.#timeMs.slice(0, this.#count), value: this.#value.slice(0, this.#count), isWhole };
-  }
-
-  #grow(): void {
-    const [timeMs, value] = [this.#timeMs, this.#value];
-    this.#timeMs = new Float64Array(2 * timeMs.length + 16);
-    this.#value = new Float64Array(2 * timeMs.length + 16);
-    this.#timeMs.set(timeMs);
-    this.#value.set(value);
+  line(): Line {
+    return { timeMs: Float64Array.from(this.#timeMs), value: Float64Array.from(this.#value) };
   }
 }

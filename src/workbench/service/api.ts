@@ -43,7 +43,15 @@ export class ServiceProblem extends Error {
     this.statusCode = statusCode;
     this.issues = issues;
   }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary(): boolean {
+    return this.statusCode === NO_ANSWER || this.statusCode === 429 || this.statusCode >= 500;
+  }
 }
+
+/** In place of a status code: the service could not be reached. */
+const NO_ANSWER = 0;
 
 /** The service that the page came from, with a token that is kept here and nowhere else. */
 export class ServiceClient {
@@ -73,16 +81,17 @@ export class ServiceClient {
     const encoded = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
     const grant =
       username === '' ? { grant_type: 'client_credentials' } : { grant_type: 'password', username, password };
-    const answer = await fetch('idm/ims/connect/token', {
+    const answer = await reach('idm/ims/connect/token', {
       method: 'POST',
       headers: { authorization: `Basic ${btoa(`${encoded(clientId)}:${encoded(clientSecret)}`)}` },
       body: new URLSearchParams({ ...grant, scope }),
-      credentials: 'omit',
     });
-    const body: unknown = await answer.json();
-    const { access_token: token, error, error_description: why } = isObject(body) ? body : {};
+    const text = await answer.text();
+    const { access_token: token, error, error_description: why } = fieldsOf(text);
     if (answer.ok && typeof token === 'string') return new ServiceClient(token, scope.includes('core_write'));
-    throw new ServiceProblem(answer.status, `${String(error)}: ${String(why ?? 'the service gave no token')}`);
+    throw error === undefined
+      ? problemOf(answer.status, text)
+      : new ServiceProblem(answer.status, `${String(error)}: ${String(why)}`);
   }
 
   async listSeries(after: string | null): Promise<Page<StoredSeries>> {
@@ -171,7 +180,7 @@ export class ServiceClient {
 
   async #send(path: string, init: RequestInit): Promise<Response> {
     const headers = { ...init.headers, authorization: `Bearer ${this.#token}` };
-    const answer = await fetch(path, { ...init, headers, credentials: 'omit', cache: 'no-store' });
+    const answer = await reach(path, { ...init, headers });
     if (answer.ok) return answer;
     throw problemOf(answer.status, await answer.text());
   }
@@ -188,17 +197,29 @@ export interface DryRunItem extends SeriesReference {
   };
 }
 
-function problemOf(statusCode: number, text: string): ServiceProblem {
-  let body: unknown;
+async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
-    body = JSON.parse(text);
-  } catch {
-    return new ServiceProblem(statusCode, `the service answered ${statusCode}`);
+    return await fetch(path, { ...init, credentials: 'omit', cache: 'no-store' });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ServiceProblem(NO_ANSWER, 'The service does not answer. Is it running, and are you online?');
   }
-  const { status, data } = isObject(body) ? body : {};
+}
+
+function problemOf(statusCode: number, text: string): ServiceProblem {
+  const { status, data } = fieldsOf(text);
   const message = isObject(status) ? String(status.message) : `the service answered ${statusCode}`;
   const issues = isObject(data) && Array.isArray(data.issues) ? data.issues : [];
   return new ServiceProblem(statusCode, message, issues.map(issueText));
+}
+
+/** The fields of an answer; none where a proxy answered in place of the service. */
+function fieldsOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
 }
 
 function issueText(issue: unknown): string {

@@ -23,7 +23,7 @@ export function EventsPanel({ client, onSignedOut }: PartProps) {
   const [page, setPage] = useState<Page<Readonly<Record<string, unknown>>>>();
   /** How many events the pages before this one had. */
   const [before, setBefore] = useState(0);
-  const read = (after: string | null): Promise<void> =>
+  const read = (after: string | null): Promise<boolean> =>
     attempt(async () => {
       const { collection, ...clauses } = asked;
       setPage(await client.events(collection, clauses, after, pageSize));

@@ -1,6 +1,6 @@
 import type { Series, SeriesReference } from '../../index.js';
 import { isObject } from '../request/draft.js';
-import type { ServiceClient } from './api.js';
+import { type ServiceClient, ServiceProblem } from './api.js';
 import { readEvents } from './frames.js';
 
 const AGAIN_MS = 2000;
@@ -9,6 +9,8 @@ export interface FollowerEvents {
   readonly onSamples: (series: Series) => void;
   /** Samples were deleted, or some were missed: the series has to be read anew. */
   readonly onReset: () => void;
+  /** The service could not be reached, and is asked again; undefined once it answers. */
+  readonly onBroken: (problem: unknown) => void;
 }
 
 /** Follows a series until the signal ends it, over connections that break. */
@@ -16,13 +18,14 @@ export async function follow(
   client: ServiceClient,
   reference: SeriesReference,
   signal: AbortSignal,
-  { onSamples, onReset }: FollowerEvents,
+  { onSamples, onReset, onBroken }: FollowerEvents,
 ): Promise<void> {
   let lastEventId = '';
   while (!signal.aborted) {
-    const { body } = await client.follow(reference, lastEventId, signal);
-    if (body === null) return;
     try {
+      const { body } = await client.follow(reference, lastEventId, signal);
+      onBroken(undefined);
+      if (body === null) return;
       for await (const { id, event, data } of readEvents(body)) {
         if (id !== '') lastEventId = id;
         if (event === 'reset') onReset();
@@ -31,9 +34,11 @@ export async function follow(
         if (read.isDeleted) onReset();
         else if (read.series.timeMs.length > 0) onSamples(read.series);
       }
-    } catch (error) {
+    } catch (problem) {
       if (signal.aborted) return;
-      console.warn('the connection broke, and is made again', error);
+      if (problem instanceof ServiceProblem && !problem.isTemporary) throw problem;
+      // A connection that breaks is made again at once; who cannot be reached is told of.
+      if (problem instanceof ServiceProblem) onBroken(problem);
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }

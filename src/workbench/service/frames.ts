@@ -1,23 +1,18 @@
+import { SeriesParts } from '../../formats/series-parts.js';
 import type { Series, SeriesReference } from '../../index.js';
 
 /** Samples as `application/vnd.windrow.columns` (docs/service.md): frames of one series, joined. */
 export function readFrames({ timeseriesId, metric }: SeriesReference, bytes: ArrayBuffer): Series {
   const view = new DataView(bytes);
-  const frames: { readonly from: number; readonly count: number }[] = [];
+  const parts = new SeriesParts();
+  const column = (from: number, count: number) => new Float64Array(bytes.slice(from, from + 8 * count));
   for (let at = 0; at < bytes.byteLength; ) {
     const count = view.getUint32(at + 4, true);
     const from = at + 8 + view.getUint32(at, true);
-    frames.push({ from, count });
     at = from + 16 * count;
+    parts.add([{ timeseriesId, metric, timeMs: column(from, count), value: column(from + 8 * count, count) }]);
   }
-  const total = frames.reduce((sum, { count }) => sum + count, 0);
-  const series = { timeseriesId, metric, timeMs: new Float64Array(total), value: new Float64Array(total) };
-  let filled = 0;
-  for (const { from, count } of frames) {
-    series.timeMs.set(new Float64Array(bytes.slice(from, from + 8 * count)), filled);
-    series.value.set(new Float64Array(bytes.slice(from + 8 * count, from + 16 * count)), filled);
-    filled += count;
-  }
+  const [series = { timeseriesId, metric, timeMs: new Float64Array(0), value: new Float64Array(0) }] = parts.joined();
   return series;
 }
 

@@ -60,7 +60,11 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
         onSend={() => attempt(() => sendAndRun(false))}
       />
       {!client.mayWrite && <p class="faint">This client may only read: to run pipelines it needs core_write.</p>}
-      {state.draft.length === 0 && <p class="faint">Build a pipeline first.</p>}
+      {plan === undefined && (
+        <p class="faint">
+          {state.draft.length === 0 ? 'Build a pipeline first.' : 'The pipeline has a problem: see Build.'}
+        </p>
+      )}
       {state.draft.map((_, index) => (
         <ProcessingField key={index} index={index} isNamed />
       ))}

@@ -3,7 +3,7 @@ import type { SeriesReference } from '../../index.js';
 import { countText } from '../chart/zoned-time.js';
 import { keyOf, nameOf } from '../engine/protocol.js';
 import { useWorkbench } from '../state.js';
-import type { Page, StoredSeries } from './api.js';
+import type { Page, ServiceClient, StoredSeries } from './api.js';
 import { follow } from './follow.js';
 import { ProblemLines } from './problem-lines.js';
 import type { PartProps } from './service-panel.js';
@@ -12,11 +12,12 @@ import { useProblem } from './use-problem.js';
 /** The series that the service stores, to be drawn, worked on and followed. */
 export function SeriesPanel({ client, onSignedOut, endedCount }: PartProps & { readonly endedCount: number }) {
   const { state } = useWorkbench();
-  const { lines, attempt } = useProblem(onSignedOut);
+  const problem = useProblem(onSignedOut);
+  const { lines, attempt } = problem;
   const [page, setPage] = useState<Page<StoredSeries>>();
   const [range, setRange] = useState({ startTime: '', endTime: '' });
-  const stored = useStored({ client, onSignedOut }, range, attempt);
-  const list = (after: string | null): Promise<void> => attempt(async () => setPage(await client.listSeries(after)));
+  const stored = useStored(client, range, problem);
+  const list = (after: string | null): Promise<boolean> => attempt(async () => setPage(await client.listSeries(after)));
   useEffect(() => void list(null), [client, endedCount]);
   const isLoaded = (one: SeriesReference): boolean => state.sets.some(({ name }) => name === storedName(one));
   return (
@@ -121,9 +122,9 @@ function storedName(reference: SeriesReference): string {
 
 /** Brings stored series onto the page, and keeps those that are followed up to date. */
 function useStored(
-  { client }: PartProps,
+  client: ServiceClient,
   { startTime, endTime }: { readonly startTime: string; readonly endTime: string },
-  attempt: (work: () => Promise<void>) => Promise<void>,
+  { attempt, report }: ReturnType<typeof useProblem>,
 ) {
   const { engine, act } = useWorkbench();
   const followers = useRef(new Map<string, AbortController>());
@@ -139,31 +140,34 @@ function useStored(
     act({ type: 'loaded', set: await engine.ask('put', storedName(one), [series], false) });
     act({ type: 'draw', series: one, isDrawn: true });
   };
-  const toggle = (one: SeriesReference): void => {
-    const key = keyOf(one);
-    const running = followers.current.get(key);
-    if (running !== undefined) {
-      running.abort();
-      followers.current.delete(key);
-      setFollowed(new Set(followers.current.keys()));
-      return;
-    }
-    const end = new AbortController();
-    followers.current.set(key, end);
+  const isFollowed = (one: SeriesReference): boolean => followed.has(keyOf(one));
+  const end = (one: SeriesReference): void => {
+    followers.current.get(keyOf(one))?.abort();
+    followers.current.delete(keyOf(one));
     setFollowed(new Set(followers.current.keys()));
-    void attempt(async () => {
-      await read(one);
-      await follow(client, one, end.signal, {
-        onSamples: (series) =>
-          void attempt(async () => {
-            act({ type: 'loaded', set: await engine.ask('put', storedName(one), [series], true) });
-          }),
-        onReset: () => void attempt(() => read(one)),
-      }).catch((error: unknown) => {
-        if (!end.signal.aborted) throw error;
-      });
-    });
+  };
+  const begin = async (one: SeriesReference): Promise<void> => {
+    const own = new AbortController();
+    followers.current.set(keyOf(one), own);
+    setFollowed(new Set(followers.current.keys()));
+    const isRead = await attempt(() => read(one));
+    try {
+      if (isRead)
+        await follow(client, one, own.signal, {
+          onSamples: (series) =>
+            void attempt(async () => {
+              act({ type: 'loaded', set: await engine.ask('put', storedName(one), [series], true) });
+            }),
+          onReset: () => void attempt(() => read(one)),
+          onBroken: report,
+        });
+    } catch (problem) {
+      report(problem);
+    }
+    // It may have been ended, and begun again, by hand.
+    if (!own.signal.aborted) end(one);
   };
   const load = (one: SeriesReference): void => void attempt(() => read(one));
-  return { load, toggle, isFollowed: (one: SeriesReference) => followed.has(keyOf(one)) };
+  const toggle = (one: SeriesReference): void => void (isFollowed(one) ? end(one) : begin(one));
+  return { load, toggle, isFollowed };
 }

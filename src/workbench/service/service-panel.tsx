@@ -13,8 +13,8 @@ import { useProblem } from './use-problem.js';
 /** The service that the page came from: its series, the pipeline in it, and events. */
 export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   const [client, setClient] = useState<ServiceClient>();
-  const { lines, attempt } = useProblem();
-  const signIn = (how: SignIn): Promise<void> => attempt(async () => setClient(await ServiceClient.signIn(how)));
+  const { lines, attempt, report } = useProblem();
+  const signIn = (how: SignIn): Promise<boolean> => attempt(async () => setClient(await ServiceClient.signIn(how)));
   useSignInLink(signIn);
   /** Requests that have ended or follow new samples: each may have stored new series. */
   const [endedCount, setEndedCount] = useState(0);
@@ -22,6 +22,10 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   const { state } = useWorkbench();
   if (client === undefined) return <SignInForm lines={lines} onSignIn={signIn} />;
   const signOut = (): void => setClient(undefined);
+  const onSignedOut = (): void => {
+    signOut();
+    report('The sign-in has ended: sign in again.');
+  };
   return (
     <div class="service">
       <div class="row">
@@ -33,13 +37,13 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
       </div>
       <RunPanel
         client={client}
-        onSignedOut={signOut}
+        onSignedOut={onSignedOut}
         sent={sent.current}
         onEnded={() => setEndedCount((count) => count + 1)}
       />
       {isShown && state.sets.length > 0 && <LargeChart />}
-      <SeriesPanel client={client} onSignedOut={signOut} endedCount={endedCount} />
-      <EventsPanel client={client} onSignedOut={signOut} />
+      <SeriesPanel client={client} onSignedOut={onSignedOut} endedCount={endedCount} />
+      <EventsPanel client={client} onSignedOut={onSignedOut} />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { timeText } from '../chart/zoned-time.js';
 import { useWorkbench } from '../state.js';
-import type { Transaction } from './api.js';
+import { ServiceProblem, type Transaction } from './api.js';
 import { ProblemLines } from './problem-lines.js';
 import type { PartProps } from './service-panel.js';
 import { useProblem } from './use-problem.js';
@@ -26,26 +26,32 @@ interface TimelineProps extends PartProps {
 /** A transaction and those of its items, from state to state. */
 export function Timeline({ id, client, onSignedOut, onEnded }: TimelineProps) {
   const { view } = useWorkbench();
-  const { lines, attempt } = useProblem(onSignedOut);
+  const { lines, report } = useProblem(onSignedOut);
   const [moments, setMoments] = useState<readonly Moment[]>([]);
   useEffect(() => {
     let timer = 0;
     let seen: readonly Moment[] = [];
-    const look = (): Promise<void> =>
-      attempt(async () => {
-        const request = await client.transaction(id);
-        const items = await Promise.all(request.transactionIDList.map((one) => client.transaction(one)));
-        const now = [request, ...items].map((one, index) => momentOf(one, index === 0 ? 'request' : nameOfItem(one)));
-        seen = [
-          ...seen,
-          ...now.filter((moment) => !seen.some((one) => one.who === moment.who && one.state === moment.state)),
-        ];
-        setMoments(seen);
-        if (now.every(({ state }) => ENDED.includes(state)))
-          return onEnded(now.some(({ state }) => state === 'Failed'));
-        timer = window.setTimeout(look, POLL_MS);
-      });
-    void look();
+    const look = async (): Promise<void> => {
+      const request = await client.transaction(id);
+      const items = await Promise.all(request.transactionIDList.map((one) => client.transaction(one)));
+      const now = [request, ...items].map((one, index) => momentOf(one, index === 0 ? 'request' : nameOfItem(one)));
+      seen = [
+        ...seen,
+        ...now.filter((moment) => !seen.some((one) => one.who === moment.who && one.state === moment.state)),
+      ];
+      setMoments(seen);
+      if (now.every(({ state }) => ENDED.includes(state))) onEnded(now.some(({ state }) => state === 'Failed'));
+      else goOn();
+      report(undefined);
+    };
+    const goOn = (): void => {
+      timer = window.setTimeout(() => look().catch(fail), POLL_MS);
+    };
+    const fail = (problem: unknown): void => {
+      if (problem instanceof ServiceProblem && problem.isTemporary) goOn();
+      report(problem);
+    };
+    look().catch(fail);
     return () => clearTimeout(timer);
   }, [id, client]);
   return (

@@ -1,18 +1,40 @@
 import { useState } from 'preact/hooks';
 import { messageOf } from '../engine/protocol.js';
+import { useWorkbench } from '../state.js';
 import { ServiceProblem } from './api.js';
 
-/** What went wrong last, in lines; `attempt` runs work and tells of its failure. */
+/** Who waits longer than this is told for what. */
+const SLOW_MS = 700;
+
+/**
+ * What went wrong last, in lines. `attempt` runs work, reports its failure, and tells whether it succeeded; `report`
+ * takes a failure from elsewhere, or undefined once it has passed.
+ */
 export function useProblem(onSignedOut?: () => void) {
+  const { act } = useWorkbench();
   const [lines, setLines] = useState<readonly string[]>([]);
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
+  const report = (error: unknown): void => {
+    setLines(error === undefined ? [] : [messageOf(error), ...(error instanceof ServiceProblem ? error.issues : [])]);
+    if (error instanceof ServiceProblem && error.statusCode === 401) onSignedOut?.();
+  };
+  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
+    report(undefined);
+    const tell = (text: string): void => act({ type: 'told', text });
+    let isTold = false;
+    const timer = setTimeout(() => {
+      isTold = true;
+      tell('Waiting for the service …');
+    }, SLOW_MS);
     try {
-      setLines([]);
       await work();
+      return true;
     } catch (error) {
-      setLines([messageOf(error), ...(error instanceof ServiceProblem ? error.issues : [])]);
-      if (error instanceof ServiceProblem && error.statusCode === 401) onSignedOut?.();
+      report(error);
+      return false;
+    } finally {
+      clearTimeout(timer);
+      if (isTold) tell('');
     }
   };
-  return { lines, attempt };
+  return { lines, attempt, report };
 }

@@ -165,7 +165,7 @@ const MARGINS_WIDTH = 50;
 
 function ReplayChart({ shown }: { readonly shown: ReplayState }) {
   const { view } = useWorkbench();
-  const { results, watermarkMs, newestMs, late } = shown;
+  const { results, watermarkMs, newestMs, lateMs } = shown;
   const lines = results.flatMap((result, index) => {
     const shared = { colour: lineColour(index), isStepped: false };
     return [
@@ -193,7 +193,7 @@ function ReplayChart({ shown }: { readonly shown: ReplayState }) {
           { timeMs: newestMs, label: '', colour: lineColour(6) },
         ]
       : [],
-    ticks: late.map(({ timeMs }) => ({ timeMs, colour: bad })),
+    ticks: lateMs.map((timeMs) => ({ timeMs, colour: bad })),
   });
   // Its texts are escaped where it is made.
   return <div class="replay-chart" dangerouslySetInnerHTML={{ __html: svg }} />;

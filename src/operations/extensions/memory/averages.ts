@@ -11,7 +11,7 @@ import { FROM_THE_PAST, scanEach } from './scan.js';
 
 export interface MovingAverageMethods {
   /** @param window an ISO 8601 duration. */
-  movingAverage(window: Duration): StepDraft;
+  movingAverage(window: Duration): StepDraft<{ readonly window: Duration }>;
 }
 
 export const movingAverage: Operation<MovingAverageMethods> = {
@@ -83,7 +83,7 @@ function movingAverager(windowMs: number, column: RunContext['column']): RegridR
 
 export interface ExponentialAverageMethods {
   /** @param halflife an ISO 8601 duration. */
-  exponentialAverage(halflife: Duration): StepDraft;
+  exponentialAverage(halflife: Duration): StepDraft<{ readonly halflife: Duration }>;
 }
 
 export const exponentialAverage: Operation<ExponentialAverageMethods> = {

@@ -5,8 +5,8 @@ import { FROM_THE_PAST, scan } from './scan.js';
 /** Lossy compression within a tolerance: Deadband if values are held, SwingingDoor if they are joined by lines. */
 
 export interface CompressionMethods {
-  deadband(tolerance: number): StepDraft;
-  swingingDoor(tolerance: number): StepDraft;
+  deadband(tolerance: number): StepDraft<{ readonly tolerance: number }>;
+  swingingDoor(tolerance: number): StepDraft<{ readonly tolerance: number }>;
 }
 
 export const deadband: Operation<Pick<CompressionMethods, 'deadband'>> = {

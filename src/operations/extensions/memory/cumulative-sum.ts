@@ -8,8 +8,13 @@ import { textIn, timezone } from '../../parameters.js';
 import { checkIntervalIn, interval, inZone, windowsIn } from '../../windowing.js';
 import { FROM_THE_PAST, scanEach } from './scan.js';
 
+export interface CumulativeSumParameters {
+  readonly interval?: IntervalName;
+  readonly timezone?: string;
+}
+
 export interface CumulativeSumMethods {
-  cumulativeSum(parameters?: { readonly interval?: IntervalName; readonly timezone?: string }): StepDraft;
+  cumulativeSum(parameters?: CumulativeSumParameters): StepDraft<CumulativeSumParameters>;
 }
 
 export const cumulativeSum: Operation<CumulativeSumMethods> = {

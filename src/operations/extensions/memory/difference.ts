@@ -7,8 +7,12 @@ import { scan } from './scan.js';
 
 /** Changes from one sample to the next: Difference, Derivative, Counter. */
 
+export interface DifferenceParameters {
+  readonly maxgap?: Duration;
+}
+
 export interface DifferenceMethods {
-  difference(parameters?: { readonly maxgap?: Duration }): StepDraft;
+  difference(parameters?: DifferenceParameters): StepDraft<DifferenceParameters>;
 }
 
 const maxgap = duration(0, { optional: true });
@@ -55,8 +59,12 @@ export const describeDifference: Describe = (parameters) => ({
   does: `each value minus the one before${within(parameters)}`,
 });
 
+export interface DerivativeParameters extends DifferenceParameters {
+  readonly unit?: Duration;
+}
+
 export interface DerivativeMethods {
-  derivative(parameters?: { readonly unit?: Duration; readonly maxgap?: Duration }): StepDraft;
+  derivative(parameters?: DerivativeParameters): StepDraft<DerivativeParameters>;
 }
 
 export const derivative: Operation<DerivativeMethods> = {
@@ -114,7 +122,7 @@ export const describeDerivative: Describe = (parameters) => ({
 });
 
 export interface CounterMethods {
-  counter(parameters?: { readonly max?: number }): StepDraft;
+  counter(parameters?: { readonly max?: number }): StepDraft<{ readonly max?: number }>;
 }
 
 export const counter: Operation<CounterMethods> = {

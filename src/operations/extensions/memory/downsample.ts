@@ -13,7 +13,7 @@ export interface DownsampleParameters {
 }
 
 export interface DownsampleMethods {
-  downsample(parameters: DownsampleParameters): StepDraft;
+  downsample(parameters: DownsampleParameters): StepDraft<DownsampleParameters>;
 }
 
 export const downsample: Operation<DownsampleMethods> = {

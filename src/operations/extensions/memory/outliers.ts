@@ -8,7 +8,10 @@ import { FROM_THE_PAST, scanEach } from './scan.js';
 
 export interface StuckValueMethods {
   /** @param duration an ISO 8601 duration. */
-  stuckValue(duration: Duration, parameters?: { readonly tolerance?: number }): StepDraft;
+  stuckValue(
+    duration: Duration,
+    parameters?: { readonly tolerance?: number },
+  ): StepDraft<{ readonly duration: Duration; readonly tolerance?: number }>;
 }
 
 export const stuckValue: Operation<StuckValueMethods> = {
@@ -88,7 +91,7 @@ export interface HampelParameters {
 }
 
 export interface HampelMethods {
-  hampel(parameters?: HampelParameters): StepDraft;
+  hampel(parameters?: HampelParameters): StepDraft<HampelParameters>;
 }
 
 export const hampel: Operation<HampelMethods> = {

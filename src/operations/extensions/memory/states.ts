@@ -5,8 +5,13 @@ import { FROM_THE_PAST, scan, scanEach } from './scan.js';
 
 /** Binary states: Hysteresis derives them from values, Delay and Edge from other states. */
 
+export interface HysteresisParameters {
+  readonly on: number;
+  readonly off: number;
+}
+
 export interface HysteresisMethods {
-  hysteresis(bounds: { readonly on: number; readonly off: number }): StepDraft;
+  hysteresis(bounds: HysteresisParameters): StepDraft<HysteresisParameters>;
 }
 
 export const hysteresis: Operation<HysteresisMethods> = {
@@ -74,9 +79,14 @@ export const describeHysteresis: Describe = (parameters) => ({
   keeps: 'the state',
 });
 
+export interface DelayParameters {
+  readonly on?: Duration;
+  readonly off?: Duration;
+}
+
 export interface DelayMethods {
   /** @param parameters ISO 8601 durations. */
-  delay(parameters: { readonly on?: Duration; readonly off?: Duration }): StepDraft;
+  delay(parameters: DelayParameters): StepDraft<DelayParameters>;
 }
 
 export const delay: Operation<DelayMethods> = {
@@ -159,8 +169,10 @@ function delayer(onMs: number, offMs: number, untilMs: number): RegridRunner {
   };
 }
 
+type Direction = 'rising' | 'falling' | 'both';
+
 export interface EdgeMethods {
-  edge(direction?: 'rising' | 'falling' | 'both'): StepDraft;
+  edge(direction?: Direction): StepDraft<{ readonly direction?: Direction }>;
 }
 
 export const edge: Operation<EdgeMethods> = {

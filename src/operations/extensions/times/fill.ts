@@ -22,18 +22,21 @@ import {
 } from '../../parameters.js';
 
 /** ISO 8601 durations: how far apart samples should be, and the longest gap to fill. */
-export type FillParameters = { readonly frequency: Duration; readonly maxgap?: Duration } & (
-  | { readonly method?: 'previous' | 'linear' }
-  | { readonly method: 'constant'; readonly value: number }
-);
-
-export interface FillMethods {
-  fill(parameters: FillParameters): StepDraft;
-  /** Fills gaps with the samples of another series. */
-  fillFrom(other: OtherInput, parameters: { readonly frequency: Duration; readonly maxgap?: Duration }): StepDraft;
+interface FillSpan {
+  readonly frequency: Duration;
+  readonly maxgap?: Duration;
 }
 
-export const fill: Operation<FillMethods> = {
+export type FillParameters = FillSpan &
+  ({ readonly method?: 'previous' | 'linear' } | { readonly method: 'constant'; readonly value: number });
+
+export interface FillMethods {
+  fill(parameters: FillParameters): StepDraft<FillParameters>;
+  /** Fills gaps with the samples of another series. */
+  fillFrom(other: OtherInput, parameters: FillSpan): StepDraft<FillSpan & { readonly method: 'series' }>;
+}
+
+export const fill: Operation<FillMethods, 'Fill'> = {
   name: 'Fill',
   shape: 'regrid',
   inputs: 'one or two',

@@ -6,7 +6,10 @@ import { scan } from '../memory/scan.js';
 
 export interface GapsMethods {
   /** @param gap an ISO 8601 duration, as `unit` is. */
-  gaps(gap: Duration, parameters?: { readonly unit?: Duration }): StepDraft;
+  gaps(
+    gap: Duration,
+    parameters?: { readonly unit?: Duration },
+  ): StepDraft<{ readonly gap: Duration; readonly unit?: Duration }>;
 }
 
 export const gaps: Operation<GapsMethods> = {

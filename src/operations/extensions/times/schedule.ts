@@ -29,7 +29,7 @@ export interface ScheduleParameters {
 
 export interface ScheduleMethods {
   /** The state of a schedule while this series lasts. */
-  schedule(parameters: ScheduleParameters): StepDraft;
+  schedule(parameters: ScheduleParameters): StepDraft<ScheduleParameters>;
 }
 
 const OPTIONAL = { optional: true, some: 'entry' } as const;

@@ -2,12 +2,17 @@ import { clamp as clampKernel } from '../../../kernels/arithmetic.js';
 import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from '../../operation.js';
 import { number, type Parameters } from '../../parameters.js';
 
-export interface ClampMethods {
-  /** Clamp with one bound or both. (`clamp` is the interface's Cleanse with BoundsLimitCleanse.) */
-  limit(bounds: { readonly lower?: number; readonly upper?: number }): StepDraft;
+export interface ClampParameters {
+  readonly lower?: number;
+  readonly upper?: number;
 }
 
-export const clamp: Operation<ClampMethods> = {
+export interface ClampMethods {
+  /** Clamp with one bound or both. (`clamp` is the interface's Cleanse with BoundsLimitCleanse.) */
+  limit(bounds: ClampParameters): StepDraft<ClampParameters>;
+}
+
+export const clamp: Operation<ClampMethods, 'Clamp'> = {
   name: 'Clamp',
   shape: 'map',
   results: 'one a sample',

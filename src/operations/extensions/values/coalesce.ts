@@ -3,9 +3,13 @@ import type { Describe, Operation, OperationTexts, OtherInput, StepDraft } from 
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { joined } from '../joined.js';
 
+export interface CoalesceParameters {
+  readonly maxhold?: Duration;
+}
+
 export interface CoalesceMethods {
   /** This series or, where it has no value, the first of the others that does. */
-  coalesce(others: OtherInput | readonly OtherInput[], parameters?: { readonly maxhold?: Duration }): StepDraft;
+  coalesce(others: OtherInput | readonly OtherInput[], parameters?: CoalesceParameters): StepDraft<CoalesceParameters>;
 }
 
 export const coalesce: Operation<CoalesceMethods> = {

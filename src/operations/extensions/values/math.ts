@@ -2,6 +2,7 @@ import * as kernels from '../../../kernels/values.js';
 import {
   type Describe,
   type MapRunner,
+  type NoParameters,
   type Operation,
   type OperationTexts,
   ofEachSample,
@@ -11,7 +12,7 @@ import { number, numberIn, type Parameter, type Parameters } from '../../paramet
 
 /** Functions of one value: Sqrt, Exp, Log, Sign, Floor, Ceil. */
 
-const without = (): StepDraft => ({ parameters: {} });
+const without = (): StepDraft<NoParameters> => ({ parameters: {} });
 
 export const sqrt = ofValue({ sqrt: without }, 'Sqrt', { apply: kernels.sqrt });
 
@@ -73,7 +74,7 @@ export const describeExp = /* @__PURE__ */ describeOfValue('powers of e');
 
 export interface LogMethods {
   /** The natural logarithm, or that of a base. */
-  log(base?: number): StepDraft;
+  log(base?: number): StepDraft<{ readonly base?: number }>;
 }
 
 export const log: Operation<LogMethods> = {
@@ -207,7 +208,7 @@ interface Code {
   readonly isTotal?: true;
 }
 
-function ofValue<M extends object>(methods: M, name: string, { apply, isTotal }: Code): Operation<M> {
+function ofValue<M extends object, N extends string>(methods: M, name: N, { apply, isTotal }: Code): Operation<M, N> {
   return {
     name,
     shape: 'map',

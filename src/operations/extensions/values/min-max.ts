@@ -8,6 +8,7 @@ import {
   checkAlign,
   describeOperand,
   type Operand,
+  type OperandParameters,
   operandTexts,
 } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
@@ -79,19 +80,19 @@ export const describeMax = /* @__PURE__ */ describeOperand(
 /** A scalar, a second series, or several. */
 export type Operands = Operand | readonly OtherInput[];
 
-function withOperands(operand: Operands, parameters: AlignParameters = {}): StepDraft {
+function withOperands(operand: Operands, parameters: AlignParameters = {}): StepDraft<OperandParameters> {
   if (typeof operand === 'number') return { parameters: { scalar: operand, ...parameters } };
   return { parameters, others: 'length' in operand ? operand : [operand] };
 }
 
 /** An operation on a value and a scalar, or on two series, by kernels; on more series by `ofPair`, one by one. */
-function extreme<M extends object>(
+function extreme<M extends object, N extends string>(
   methods: M,
-  name: string,
+  name: N,
   ofScalar: ScalarKernel,
   ofVector: VectorKernel,
   ofPair: (left: number, right: number) => number,
-): Operation<M> {
+): Operation<M, N> {
   const ofTwo = arithmetic(methods, name, ofScalar, ofVector);
   return {
     ...ofTwo,

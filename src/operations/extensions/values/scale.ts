@@ -38,7 +38,7 @@ export type ScaleParameters =
   | { readonly from: string; readonly to: string };
 
 export interface ScaleMethods {
-  scale(parameters: ScaleParameters): StepDraft;
+  scale(parameters: ScaleParameters): StepDraft<ScaleParameters>;
 }
 
 // Unlike other names, units are case-sensitive: mW and MW are two units.

@@ -11,7 +11,10 @@ export interface SelectParameters extends Omit<AlignParameters, 'align'> {
 
 export interface SelectMethods {
   /** The values where the condition is not 0. */
-  select(condition: OtherInput, parameters?: SelectParameters): StepDraft;
+  select(
+    condition: OtherInput,
+    parameters?: SelectParameters,
+  ): StepDraft<SelectParameters & { readonly else?: number }>;
 }
 
 const FIRST = 0;

@@ -23,8 +23,8 @@ const GATHERED_BYTES_MAX = 131_072;
 /** The most frames without samples, which cost as much to read as others. */
 const EMPTY_FRAMES_MAX = 10_000;
 
-/** Reads a body of samples in any format and stores it; returns once it is on disk. */
-export async function ingest(
+/** Reads a body of samples in any format and stores it; resolves once it is on disk. */
+export function ingest(
   context: ServiceContext,
   gatherer: Gatherer,
   job: Ingest,
@@ -60,13 +60,21 @@ async function ingestJson(
   });
 }
 
-async function gather(gatherer: Gatherer, job: Ingest, whole: WholeBody): Promise<Gathered | undefined> {
+/** @returns no promise for a body in the usual form, as there are thousands a second. */
+function gather(
+  gatherer: Gatherer,
+  job: Ingest,
+  whole: WholeBody,
+): Gathered | undefined | Promise<Gathered | undefined> {
   const reader = new UsualSamples(whole.parts, job.defaults);
   const gathered = gatherer.take(job, (batch) => {
     while (reader.state === 'more') reader.read(batch);
     return reader.state === 'done';
   });
-  if (gathered !== undefined || reader.state === 'done') return gathered;
+  return gathered !== undefined || reader.state === 'done' ? gathered : gatherParsed(gatherer, job, whole);
+}
+
+async function gatherParsed(gatherer: Gatherer, job: Ingest, whole: WholeBody): Promise<Gathered | undefined> {
   const issues = new SampleIssues();
   const samples = await parseSamples(await decodeParts(whole.parts), issues);
   issues.refuse(0);

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { Series } from '../../src/index.js';
+import { Session } from '../../src/workbench/engine/session.js';
+
+describe('the session of the page', () => {
+  it('looks at each of many series a few times, not once for each other one', async () => {
+    let looks = 0;
+    const series = Array.from({ length: 300 }, (_, index): Series => {
+      const columns = { timeMs: Float64Array.of(0, 1), value: Float64Array.of(index, 1) };
+      return {
+        ...columns,
+        metric: 'Raw',
+        get timeseriesId() {
+          looks++;
+          return `meter-${index}`;
+        },
+      };
+    });
+    const session = new Session();
+    const about = { name: 'many.csv', isFile: true, rows: 600, missing: 0, notes: [] };
+    expect((await session.take(about, series)).series).toHaveLength(300);
+    await session.take({ ...about, name: 'more.csv' }, series.slice(0, 1));
+    await session.remove('many.csv');
+    expect(looks).toBeLessThan(20 * series.length);
+  });
+
+  it('replays the samples of a file in the order of time, whatever their order there', async () => {
+    const session = new Session();
+    const rows = [3, 0, 2, 1].map((hour) => `2024-03-01T0${hour}:00:00Z,${hour}\n`);
+    const file = new File(['timestamp,value\n', ...rows], 'm.csv');
+    await session.load(file, 'UTC');
+    const of = (metric: string) => [{ timeseriesId: 'm', metric }];
+    const step = { operation: 'Mul', input: of('Raw'), output: of('Twice'), parameters: { scalar: 2 } };
+    const options = { allowedLateness: 'PT0S', delayMsMax: 0, seed: 1, samplesPerSecond: 1 };
+    const request = [{ metric: 'Twice', processingType: 'batch', operations: [step] }];
+    const { extent } = await session.replayStart(request, 'UTC', options);
+    expect(extent).toEqual({ fromMs: Date.UTC(2024, 2, 1), untilMs: Date.UTC(2024, 2, 1, 3) });
+    const { end, lateCount } = await session.replayGoOn(4);
+    expect({ end, lateCount }).toEqual({ end: { compared: 4, different: 0, differentWithLate: 0 }, lateCount: 0 });
+  });
+});
