@@ -25,7 +25,7 @@ const overPostgres =
 // modules that another file has loaded, so files with one stand apart (test/house/mocks.ts).
 const mocking = ['test/laws/short-chunks/*.test.ts'];
 
-/** Vitest runs projects by name, and the files of `mocking` are few and long: last, they left all but one worker idle. */
+/** Vitest runs projects by name, and the files of `mocking` are few and long: last, they left three workers idle. */
 class EmbeddedLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -18,8 +18,8 @@ function windowsIn(interval: string, zone: Zone): Windows {
 }
 
 /**
- * The instants at which the zone changes its offset, by the clock of Date: sampled every three days, then located to the
- * second. Intl, which the other tests ask, took fifteen times as long for the same instants.
+ * The instants at which the zone changes its offset, by the clock of Date: sampled every three days, then located to
+ * the second. Intl, which the other tests ask, took fifteen times as long for the same instants.
  */
 function transitionsOf({ name }: Zone): number[] {
   const before = process.env.TZ;
