@@ -34,7 +34,7 @@ export function exitCodeOf(error: unknown): number {
 export function describeFailure(error: unknown): string {
   // The command's names for options differ from the library's.
   if (error instanceof OutputLimitError) return error.message.replace(/maxOutputSamples$/, '--max-output-samples');
-  if (error instanceof InputError) return error.message.replace(/^(?=(?:from|until|timezone): )/, '--');
+  if (error instanceof InputError) return error.message.replace(/^(?=(?:from|until|timezone|at): )/, '--');
   if (error instanceof WindrowError) return error.message;
   const missing = missingPackageOf(error);
   if (missing !== undefined) {

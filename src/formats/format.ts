@@ -21,8 +21,11 @@ export interface FormatOptions extends CsvReaderOptions {
 
 /** Where the samples of a file go. */
 export interface FormatListener {
-  /** Takes series of at most `chunkRows` samples in all, valid only during the call. */
-  readonly onChunk: (series: readonly Series[]) => void;
+  /**
+   * Takes series of at most `chunkRows` samples in all, valid only during the call, and the line on which the last row
+   * read begins, counted from 1: in formats without lines, the number of the row.
+   */
+  readonly onChunk: (series: readonly Series[], line: number) => void;
   /** Called now and then; once it returns true, reading stops and `read` returns undefined. */
   readonly isStopped: () => boolean;
 }

@@ -34,8 +34,9 @@ const AROUND = 1024;
 
 /**
  * Finds which samples of its inputs a step uses for its results in a range, whatever the operation: the least spans
- * such that the results stay the same, bit for bit, when all samples outside them are removed, raised or lowered. The
- * step runs again for each of these changes, so the answer does not rely on what an operation says about itself.
+ * such that the results stay the same, bit for bit, when all samples outside them are removed, raised, lowered, turned
+ * to 0 or 1, or made equal to the least or the greatest of the span. The step runs again for each of these changes, so
+ * the answer does not rely on what an operation says about itself.
  *
  * @param core a range whose samples must be part of the answer if the results change without them.
  * @returns a span for each input; undefined if the step by itself does not give the results that it gives in the plan.
@@ -54,9 +55,20 @@ export function findReads(
   const isLocal = isSame(run(inputs.map((columns, input) => slice(columns, around[input]!))), results);
   const outer = isLocal ? around : inputs.map(({ timeMs }) => ({ from: 0, until: timeMs.length }));
   const local = inputs.map((columns, input) => slice(columns, outer[input]!));
-  return local.map((_, input) => {
+  const findLeast = (given: readonly Columns[], input: number): Span =>
+    leastSpan(run, given, input, results, core && spanOf(given[input]!, core));
+  const least = local.map((_, input) => findLeast(local, input));
+  const reduced = local.map((columns, input) => slice(columns, least[input]!));
+  if (!isSame(run(reduced), results)) {
+    // An input may stand in for another that has the same samples, so they are reduced one after the other.
+    const given = [...local];
+    for (const input of local.keys()) {
+      least[input] = findLeast(given, input);
+      given[input] = slice(local[input]!, least[input]);
+    }
+  }
+  return least.map((span, input) => {
     const { from } = outer[input]!;
-    const span = leastSpan(run, local, input, results, core && spanOf(local[input]!, core));
     return { from: from + span.from, until: from + span.until };
   });
 }
@@ -108,7 +120,11 @@ function leastSpan(run: StepRun, inputs: readonly Columns[], input: number, resu
     core === undefined || isFree({ from: Math.min(span.from, core.from), until: Math.max(span.until, core.until) });
   const found = isWhole ? span : leastAround(core);
   // Samples may matter only together with samples on the other side.
-  return isFree(found) ? found : { from: 0, until: length };
+  for (let { from, until } = found, by = 1; ; by *= 2) {
+    if (isFree({ from, until })) return { from, until };
+    from = Math.max(0, from - by);
+    until = Math.min(length, until + by);
+  }
 }
 
 function hull(a: Range, b: Range | undefined): Range {
@@ -126,7 +142,7 @@ function greatest(least: number, most: number, holds: (number: number) => boolea
   return low;
 }
 
-/** Whether results stay the same when samples of an input outside a span are removed, raised or lowered. */
+/** Whether results stay the same when samples of an input outside a span are removed or changed. */
 function isFreeOutside(
   run: StepRun,
   inputs: readonly Columns[],
@@ -135,13 +151,30 @@ function isFreeOutside(
   { from, until }: Span,
 ): boolean {
   const { timeMs, value } = inputs[input]!;
-  const most = value.reduce((sofar, x) => Math.max(sofar, Number.isFinite(x) ? Math.abs(x) : 0), 1);
-  // Small enough that raising or lowering the greatest value does not overflow both ways.
-  const by = Math.min(2 * most, Number.MAX_VALUE / 4);
-  return [Number.NaN, by, -by].every((change) => {
-    const changed = value.map((x, i) => (i >= from && i < until ? x : x + change));
+  const [least, most] = extent(value.subarray(from, until));
+  const by = 2 * Math.max(1, ...extent(value).map(Math.abs));
+  const changes: readonly ((x: number) => number)[] = [
+    () => Number.NaN,
+    (x) => Math.min(x + by, Number.MAX_VALUE),
+    (x) => Math.max(x - by, -Number.MAX_VALUE),
+    // True becomes false, and false true.
+    (x) => (x === 0 ? 1 : 0),
+    // As if nothing had changed since, or would change; of an empty span that is to remove them once more.
+    () => least,
+    () => most,
+  ];
+  return changes.every((change) => {
+    const changed = value.map((x, i) => (i >= from && i < until ? x : change(x)));
     return isSame(run(inputs.map((columns, at) => (at === input ? { timeMs, value: changed } : columns))), results);
   });
+}
+
+/** The least and the greatest of some values; infinite where there are none. */
+function extent(values: Float64Array): [least: number, most: number] {
+  return values.reduce<[number, number]>(
+    ([least, most], x) => [Math.min(least, x), Math.max(most, x)],
+    [Infinity, -Infinity],
+  );
 }
 
 /** Whether two pairs of columns hold the same samples, bit for bit. */

@@ -11,7 +11,7 @@ import { describeStep, operationsByName } from '../operations/index.js';
 import { openWindows } from '../operations/windowing.js';
 import { planEveryIn, planOfMember } from '../plan/patterns.js';
 import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
-import { findReads, type Range, slice, spanOf } from './reads.js';
+import { findReads, type Range, type Span, slice, spanOf } from './reads.js';
 
 export interface Sample {
   readonly timeMs: number;
@@ -51,7 +51,7 @@ export interface WhyStep {
   readonly window?: Window;
   readonly inputs: readonly WhyInput[];
   /**
-   * Whether the step gives the same bits when all other samples of its inputs are removed, raised or lowered. If false,
+   * Whether the step gives the same bits when all other samples of its inputs are removed or changed. If false,
    * the step could not be run by itself, and the samples listed are those at the times of the results.
    */
   readonly isProved: boolean;
@@ -199,10 +199,11 @@ class Search {
     const around = window === undefined && operation.shape === 'regrid' ? undefined : core;
     const reads = findReads(step, columns, results, range, this.#options, around);
     const inputs = step.inputs.map((input, k): WhyInput => {
-      const used = slice(columns[k]!, reads?.[k] ?? spanOf(columns[k]!, range));
-      this.want(input, hull(used, around));
+      const span = reads?.[k] ?? spanOf(columns[k]!, range);
+      const used = slice(columns[k]!, span);
+      this.want(input, reachOf(columns[k]!, span, around));
       const series = input.from === 'source' ? this.#plan.sources[input.index]! : this.#plan.steps[input.index]!.output;
-      const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step.operation, used, results);
+      const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step, used, results);
       return { series, from: input.from, used: samplesOf(used), leftOut };
     });
     const { does } = describeStep(step.operation, step.parameters);
@@ -265,22 +266,33 @@ function windowOf({ operation, parameters }: PlanStep, results: Columns, range: 
   return { startMs: from, endMs: until, timezone: made.timezone };
 }
 
-function leftOutBy(operation: string, used: Columns, results: Columns): LeftOut[] {
-  const times = new Set(results.timeMs);
-  const reason = `${operation} has no result at this time`;
-  return samplesOf(used).flatMap((sample) => (times.has(sample.timeMs) ? [] : [{ ...sample, reason }]));
+function leftOutBy({ operation, parameters: { align } }: PlanStep, used: Columns, results: Columns): LeftOut[] {
+  const isLinear = align === 'linear';
+  // A sample that is held or interpolated has results up to the next one, and with `linear` from the one before.
+  const isRead = isLinear || align === 'hold' || align === 'asof';
+  const reason = isRead ? `no result of ${operation} reads it` : `${operation} has no result at this time`;
+  return samplesOf(used)
+    .filter(({ timeMs }, at) => {
+      const fromMs = isLinear ? nextDouble(used.timeMs[at - 1] ?? -Infinity) : timeMs;
+      const untilMs = isRead ? (used.timeMs[at + 1] ?? Infinity) : nextDouble(timeMs);
+      const { from, until } = spanOf(results, { fromMs, untilMs });
+      return from === until;
+    })
+    .map((sample) => ({ ...sample, reason }));
 }
 
 function samplesOf({ timeMs, value }: Columns): Sample[] {
   return Array.from(timeMs, (t, i) => ({ timeMs: t, value: value[i]! }));
 }
 
-/** The range of some samples, widened to include another range. */
-function hull({ timeMs }: Columns, around: Range = { fromMs: Infinity, untilMs: -Infinity }): Range {
-  const lastMs = timeMs.at(-1);
+const NOWHERE: Range = { fromMs: Infinity, untilMs: -Infinity };
+
+/** The range of a span of samples, widened to include another range up to the samples before and after the span. */
+function reachOf({ timeMs }: Columns, { from, until }: Span, around = NOWHERE): Range {
+  const used = timeMs.subarray(from, until);
   return {
-    fromMs: Math.min(timeMs[0] ?? Infinity, around.fromMs),
-    untilMs: Math.max(lastMs === undefined ? -Infinity : nextDouble(lastMs), around.untilMs),
+    fromMs: Math.max(nextDouble(timeMs[from - 1] ?? -Infinity), Math.min(used[0] ?? Infinity, around.fromMs)),
+    untilMs: Math.min(timeMs[until] ?? Infinity, Math.max(nextDouble(used.at(-1) ?? -Infinity), around.untilMs)),
   };
 }
 

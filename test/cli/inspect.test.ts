@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWorld, type World } from './world.js';
+import { createWorld, requestText, type World } from './world.js';
 
 const step = (operation: string, from: string, to: string, parameters: object) => {
   const named = (metric: string) => [{ timeseriesId: 'office', metric }];
@@ -83,6 +83,45 @@ Input office/Raw: 3 samples
     expect(printed.steps.map(({ operation }: { operation: string }) => operation)).toEqual(['Aggregate', 'Where']);
     expect(printed.sources[0].used.map(({ line }: { line: number }) => line)).toEqual([4, 5, 8]);
     expect(printed.sources[0].leftOut.map(({ line }: { line: number }) => line)).toEqual([6, 7]);
+  });
+
+  it.each([
+    ['ndjson', 'office.ndjson', (t: string, x: number) => `{"timestamp":"${t}","value":${x}}`, '', 3],
+    ['line protocol', 'office.lp', (t: string, x: number) => `office Raw=${x} ${Date.parse(t)}000000`, '', 3],
+    ['rows of several lines', 'office.csv', (t: string, x: number) => `${t},${x},"a\nb"`, 'timestamp,office,note', 6],
+    ['a format by option', 'office', (t: string, x: number) => `{"timestamp":"${t}","value":${x}}`, '', 3],
+  ])('names the lines of %s', async (_, name, row, header, line) => {
+    const world = office();
+    const times = ['2024-03-01T23:30:00Z', '2024-03-02T08:00:00Z', '2024-03-02T09:00:00Z'];
+    world.write(
+      name,
+      `${[...(header === '' ? [] : [header]), ...times.map((time, i) => row(time, i + 1))].join('\n')}\n`,
+    );
+    const format = name.includes('.') ? [] : ['--format', 'ndjson'];
+    // An epoch time is taken as `run --from` takes it.
+    const words = ['--series', 'office/DailySum', '--at', '1709334000', '--timezone', 'Europe/Berlin', ...format];
+    const { stdout, stderr } = await world.run('why', '~/request.json', '--input', `~/${name}`, ...words);
+    expect(stderr).toBe('');
+    expect(stdout).toContain(`2024-03-02T10:00:00.000+01:00  3  ${world.path(name)}:${line}\n`);
+  });
+
+  it.each(['parquet', 'arrow'])('names the numbers of rows of %s', async (format) => {
+    const world = office();
+    world.write('copy.json', requestText('Add', { scalar: 0 }, 'Copy'));
+    await world.run('run', '~/copy.json', '--input', '~/office.csv', '--output', `~/copy.${format}`);
+    world.write('sum.json', JSON.stringify(JSON.parse(request(0))).replaceAll('Raw', 'Copy'));
+    const input = ['~/sum.json', '--input', `~/copy.${format}`];
+    const { stdout } = await world.run('why', ...input, ...of);
+    expect(stdout).toContain(`2024-03-02T10:30:00.000+01:00  7  ${world.path(`copy.${format}`)}:4\n`);
+  });
+
+  it('leaves out bad rows as a run does', async () => {
+    const world = office();
+    world.write('office.csv', CSV.replace('\n\n', '\nnonsense,1\n\n'));
+    expect(await world.run('why', ...given, ...of)).toMatchObject({ code: 1, stdout: '' });
+    const { stdout } = await world.run('why', ...given, ...of, '--on-bad-row', 'skip');
+    expect(stdout).toContain('2024-03-02T10:30:00.000+01:00  7  ');
+    expect(stdout).toContain('office.csv:9\n');
   });
 
   it('names the nearest results if there is none at the time', async () => {

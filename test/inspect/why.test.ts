@@ -112,6 +112,59 @@ describe('why', () => {
     expect(told.steps[0]!.inputs[0]!.used).toEqual(samples(0, [1, 5, 2]));
   });
 
+  it.each([
+    ['Edge', { direction: 'rising' }, [0, 1, 1, 1], 0, [1, 1]],
+    ['Deadband', { tolerance: 1.5 }, [0, 5, 6, 7], 7, [5, 6, 7]],
+    ['StuckValue', { tolerance: 1, duration: 'PT2M' }, [7, 7, 20, 7], 0, [20, 7]],
+    ['Aggregate', { function: 'Transitions', lower: 5, upper: 9, interval: 'PT2M' }, [1, 2, 7, 3], 2, [2, 7, 3]],
+    ['Hysteresis', { on: 5, off: 2 }, [0, 6, 3, 4], 1, [6, 3, 4]],
+  ])('%s depends on the samples before it', (operation, parameters, values, result, used) => {
+    const plan = createPlan([item(operation, 's1', parameters)]);
+    const minute = operation === 'Aggregate' ? 2 : 3;
+    const told = why(
+      plan,
+      [series(values, 's1')],
+      { timeseriesId: 't0', metric: 'Step' },
+      START_MS + minute * MINUTE_MS,
+    );
+    expect(told.value).toBe(result);
+    expect(told.sources[0]!.used.map(({ value }) => value)).toEqual(used);
+  });
+
+  it('of two inputs of one series, either of which gives the time of the result, it names one', () => {
+    const inputs = ['s0', 's1', 's1'].map((timeseriesId) => ({ timeseriesId, metric: 'Raw' }));
+    const [step] = item('Coalesce', 's0', { maxhold: 'PT1H' }).operations;
+    const plan = createPlan([{ ...item('', '', {}), operations: [{ ...step, input: inputs }] }]);
+    const of = { timeseriesId: 't0', metric: 'Step' };
+    const told = why(plan, [series([1], 's0'), series([5, 6], 's1')], of, START_MS + MINUTE_MS);
+    expect(told.value).toBe(1);
+    expect(told.sources.map(({ used }) => used.map(({ value }) => value))).toEqual([[1], [6]]);
+  });
+
+  it.each([
+    ['asof', 3, [20], [3], []],
+    ['hold', 3, [20], [3], []],
+    ['linear', 3, [20], [3, 5], []],
+    ['asof', undefined, [10, 20], [1, 2, 3], [2]],
+  ])(
+    'with align: %s, samples that are held or interpolated are not dropped',
+    (align, minute, first, second, dropped) => {
+      const at = (minutes: number[], values: number[], timeseriesId: string): Series => {
+        const timeMs = Float64Array.from(minutes, (one) => START_MS + one * MINUTE_MS);
+        return { timeseriesId, metric: 'Raw', timeMs, value: Float64Array.from(values) };
+      };
+      const sub = pipeline('a').sub({ timeseriesId: 'b', metric: 'Raw' }, { align: align as 'asof' });
+      const day = sub.aggregate({ function: 'Sum', interval: 'Daily' });
+      const plan = createPlan([(minute === undefined ? day : sub).as('R')]);
+      const inputs = [at([1, 3], [10, 20], 'a'), at([0, 1.5, 2, 4], [1, 2, 3, 5], 'b')];
+      const time = START_MS + (minute ?? 0) * MINUTE_MS;
+      const { inputs: read } = why(plan, inputs, { timeseriesId: 'a', metric: 'R' }, time).steps.at(-1)!;
+      expect(read.map(({ used }) => used.map(({ value }) => value))).toEqual([first, second]);
+      expect(read.map(({ leftOut }) => leftOut.map(({ value }) => value))).toEqual([[], dropped]);
+      for (const { reason } of read.flatMap(({ leftOut }) => leftOut)) expect(reason).toBe('no result of Sub reads it');
+    },
+  );
+
   it('it tells what a filter dropped on the way, and what the run left out', () => {
     const raw = series([1, Number.NaN, 100, 3, 4, 5]);
     const again = { ...raw, timeMs: Float64Array.of(START_MS + 3 * MINUTE_MS), value: Float64Array.of(2) };

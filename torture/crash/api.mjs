@@ -74,7 +74,13 @@ export async function insist(what, ask) {
 }
 
 function read(api, path, options) {
-  return insist(`GET ${path}`, () => api.call('GET', path, options));
+  const ask = () => api.call('GET', path, options);
+  // The service may close an idle connection just as the request is sent; a read is then sent again, once.
+  const askAgain = (error) => {
+    if (error instanceof UnansweredError) return ask();
+    throw error;
+  };
+  return insist(`GET ${path}`, () => ask().catch(askAgain));
 }
 
 const COLUMNS_TYPE = 'application/vnd.windrow.columns';

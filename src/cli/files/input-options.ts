@@ -1,10 +1,12 @@
 import { WindrowError } from '../../core/errors.js';
+import type { Instant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { CsvReaderOptions } from '../../formats/csv/index.js';
 import type { Format } from '../../formats/format.js';
 import { formatNames, formats } from '../../formats/formats.js';
 import { timeFormats } from '../../formats/table/dates.js';
 import { RAW_METRIC } from '../../formats/table/naming.js';
+import { EPOCH_SECONDS_END } from '../../formats/table/read-text.js';
 import { tableLayouts } from '../../formats/table/roles.js';
 import { type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
 
@@ -27,6 +29,27 @@ export const spanOptions: readonly CommandOption[] = [
     summary: 'time zone of local days and of times without an offset (default: UTC)',
   },
 ];
+
+const ON_BAD_ROW = ['fail', 'skip'] as const;
+
+export const badRowOption: CommandOption = {
+  flag: '--on-bad-row',
+  value: 'WHAT',
+  values: ON_BAD_ROW,
+  summary: 'what to do with a row that cannot be read: fail or skip (default: fail)',
+};
+
+export function onBadRowOf(given: Given): (typeof ON_BAD_ROW)[number] {
+  return nameOf(given, badRowOption.flag, ON_BAD_ROW) ?? 'fail';
+}
+
+/** An instant as an option gives it. Digits alone are an epoch time in seconds or milliseconds, as in a file. */
+export function instantOption(text: string): Instant {
+  if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text;
+  const number = Number(text);
+  // Moving the decimal point, not multiplying, gives the same double as the time in a row of a file.
+  return Math.abs(number) < EPOCH_SECONDS_END ? Number(`${text}e3`) : number;
+}
 
 /** The options that say what the columns of a file are and how they are written. */
 export const inputOptions: readonly CommandOption[] = [

@@ -15,7 +15,8 @@ export const diff: Command = {
   second: { name: 'NEW.json', summary: 'the request as it would be' },
   options: fileOptions,
   notes: [
-    'Compares results by name, bit for bit: samples that were added, are gone or differ, and the largest differences.',
+    `Compares results by name, bit for bit: samples that were added, are gone or differ, and the largest differences.
+The exit code is 0 whether or not they differ.`,
   ],
   examples: [{ line: 'windrow diff old.json new.json --input office.csv', does: 'look before you leap' }],
   act: (given, io) => withTempFiles(io, (temps) => diffFiles(given, io, temps)),

@@ -1,55 +1,60 @@
 import { WindrowError } from '../../core/errors.js';
-import { formatInstant } from '../../core/instant.js';
+import { formatInstant, type Instant } from '../../core/instant.js';
 import { patternOf } from '../../core/pattern.js';
 import { concatenate, type Series, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import type { RunOptions } from '../../engine/options.js';
-import type { CsvReaderOptions } from '../../formats/csv/index.js';
-import { FileReader } from '../../formats/csv/read/reader.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import type { Plan } from '../../plan/plan.js';
 import { type CommandOption, defined, type Given, textOf } from '../command.js';
-import { type InputOptions, inputOptions, readInputOptions, spanOptions } from '../files/input-options.js';
+import {
+  badRowOption,
+  formatOption,
+  inputOptions,
+  instantOption,
+  onBadRowOf,
+  readInputOptions,
+  spanOptions,
+} from '../files/input-options.js';
 import { type InputFile, openInputs } from '../files/inputs.js';
 import type { TempFiles } from '../files/temp-files.js';
-import { readAll, unnamedOf } from '../run/read-file.js';
+import { type FileSettings, readAll, readFile } from '../run/read-file.js';
 import { CHUNK_ROWS } from '../run/run.js';
 import type { Io } from '../terminal/io.js';
 
 /** The options of commands that examine a request over files. */
 export const fileOptions: readonly CommandOption[] = [
-  { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, as `run` reads them (`-` for standard input)' },
+  { flag: '--input', value: 'FILE', isList: true, summary: 'files, as `run` reads them (`-` for standard input)' },
   ...inputOptions,
   ...spanOptions,
+  badRowOption,
   { flag: '--json', summary: 'print JSON, for a program' },
 ];
 
 /** Files, and what the caller says about them. */
 export interface Files {
   readonly inputs: readonly InputFile[];
-  readonly said: InputOptions;
+  readonly said: Pick<FileSettings, 'input' | 'format' | 'onBadRow'>;
 }
 
 export function openGiven(given: Given, command: string, io: Io, temps: TempFiles): Files {
   const paths = given.options.get('--input') ?? [];
-  if (paths.length > 0) return { inputs: openInputs(paths, true, io, temps), said: readInputOptions(given) };
+  const said = { input: readInputOptions(given), format: formatOption(given, '--format'), onBadRow: onBadRowOf(given) };
+  if (paths.length > 0) return { inputs: openInputs(paths, true, io, temps), said };
   throw new WindrowError('arguments', `${command}: expected --input FILE.csv, received none`);
 }
 
 export function runOptionsOf(given: Given): RunOptions {
-  return defined({ from: textOf(given, '--from'), until: textOf(given, '--until') });
+  const instant = (flag: string): Instant | undefined => {
+    const text = textOf(given, flag);
+    return text === undefined ? undefined : instantOption(text);
+  };
+  return defined({ from: instant('--from'), until: instant('--until') });
 }
 
 /** Reads all series of a plan into memory, with samples in the order of the rows. @throws WindrowError */
 export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, pool?: RangePool): Promise<Series[]> {
-  const settings = {
-    plan,
-    timezone: plan.timezone,
-    chunkRows: CHUNK_ROWS,
-    onBadRow: 'fail',
-    input: said,
-    pool,
-  } as const;
+  const settings = { ...said, plan, timezone: plan.timezone, chunkRows: CHUNK_ROWS, pool };
   const { series } = await readAll(settings, inputs, { onReject: () => {}, onRead: () => {} }, io);
   const read = new Set(series.map(seriesKey));
   const lacking = plan.sources.filter((one) => patternOf(one.timeseriesId) === undefined && !read.has(seriesKey(one)));
@@ -71,33 +76,29 @@ export async function findLines(
   plan: Plan,
   { inputs, said }: Files,
   wanted: ReadonlyMap<string, ReadonlySet<number>>,
+  io: Io,
 ): Promise<ReadonlyMap<string, ReadonlyMap<number, Line>>> {
   const lines = new Map([...wanted.keys()].map((key) => [key, new Map<number, Line>()]));
   const counts = new Map([...wanted.keys()].map((key) => [key, 0]));
+  let open = [...wanted.values()].reduce((sum, { size }) => sum + size, 0);
+  const settings = { ...said, plan, timezone: plan.timezone, chunkRows: 1 };
   for (const input of inputs) {
-    const options: CsvReaderOptions = {
-      ...said,
-      fileName: input.name,
-      unnamed: unnamedOf(plan, input),
-      timezone: plan.timezone,
-      chunkRows: 1,
-      wanted: (reference) => wanted.has(seriesKey(reference)),
-    };
-    const onRow = (series: readonly Series[]): void => {
-      // The reader is at the line after the row.
-      const line = reader.progress().line - 1;
+    const onChunk = (series: readonly Series[], line = 0): void => {
       for (const one of series) {
         const key = seriesKey(one);
-        const first = counts.get(key)!;
+        const first = counts.get(key);
+        if (first === undefined) continue;
         counts.set(key, first + one.timeMs.length);
         for (let place = first; place < first + one.timeMs.length; place++) {
-          if (wanted.get(key)!.has(place)) lines.get(key)!.set(place, { file: input.name, line });
+          if (!wanted.get(key)!.has(place)) continue;
+          lines.get(key)!.set(place, { file: input.name, line });
+          open--;
         }
       }
     };
-    const reader = new FileReader(options, onRow, { isPatient: true });
-    for await (const block of input.blocks(() => {})) reader.push(block);
-    reader.end();
+    const isStopped = (): boolean => open === 0;
+    await readFile(settings, input, { onReject: () => {}, onRead: () => {}, onChunk, isStopped }, io);
+    if (open === 0) break;
   }
   return lines;
 }

@@ -1,9 +1,11 @@
+import { WindrowError } from '../../core/errors.js';
+import { patternOf } from '../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect/index.js';
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, defined, type Given, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
-import { requestArgument } from '../files/input-options.js';
+import { instantOption, requestArgument } from '../files/input-options.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
@@ -22,9 +24,10 @@ export const why: Command = {
     ...fileOptions.map((option) => (option.flag === '--series' ? { ...option, flag: SERIES_COLUMN } : option)),
   ],
   notes: [
-    'Each step runs again by itself, with samples of its input removed, raised and lowered, to find out which ones ' +
-      'it used, so the answer holds for every operation. Windows are shown in local time, and samples of the input ' +
-      'with the file and line of their row.',
+    `Each step runs again by itself, with samples of its input removed and changed, to find out which ones it used, so
+the answer holds for every operation. Windows are shown in local time, and samples of the input with the file and the
+line of their row (in Parquet and Arrow, the number of the row). A result of a run with --warmup is asked for without
+--from.`,
   ],
   examples: [
     {
@@ -42,7 +45,7 @@ export const why: Command = {
 async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> {
   const path = argumentOf(given, why);
   const name = requiredOf(given, why, '--series');
-  const at = requiredOf(given, why, '--at');
+  const at = instantOption(requiredOf(given, why, '--at'));
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
   const columns = given.options.get(SERIES_COLUMN);
   const options = new Map([...given.options].filter(([flag]) => flag !== '--series'));
@@ -55,7 +58,7 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
       new Set([...used, ...leftOut].map(({ position }) => position)),
     ]),
   );
-  const lines = await findLines(plan, inputs, wanted);
+  const lines = await findLines(plan, inputs, wanted, io);
   const lineOf: LineOf = (series, position) => lines.get(seriesKey(series))?.get(position);
   await io.stdout.write(
     given.options.has('--json') ? `${JSON.stringify(asJson(told, lineOf), null, 2)}\n` : describe(told, lineOf),
@@ -66,11 +69,15 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
 type LineOf = (series: SeriesReference, position: number) => Line | undefined;
 
 // Ids and metrics may contain slashes, so names of the request are tried first.
-function referenceOf({ items, steps }: Plan, name: string): SeriesReference {
+function referenceOf({ items, steps, every }: Plan, name: string): SeriesReference {
   const known = [...items, ...steps].find(({ output }) => seriesName(output) === name)?.output;
-  if (known !== undefined) return known;
+  const isPattern = known !== undefined && every !== undefined && patternOf(known.timeseriesId) !== undefined;
+  if (known !== undefined && !isPattern) return known;
   const slash = name.lastIndexOf('/');
-  return { timeseriesId: name.slice(0, Math.max(0, slash)), metric: name.slice(slash + 1) };
+  if (slash > 0 && !isPattern) return { timeseriesId: name.slice(0, slash), metric: name.slice(slash + 1) };
+  const results = items.map(({ output }) => seriesName(output)).join(', ');
+  const expected = isPattern ? 'the result of one series instead of a pattern' : `ID/METRIC, such as ${results}`;
+  throw new WindrowError('arguments', `--series: expected ${expected}, received ${JSON.stringify(name)}`);
 }
 
 function asJson(told: Why, lineOf: LineOf) {

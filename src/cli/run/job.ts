@@ -4,11 +4,12 @@ import { WindrowError } from '../../core/errors.js';
 import { patternOf } from '../../core/pattern.js';
 import { seriesName } from '../../core/series.js';
 import { zoneOf } from '../../core/zone.js';
-import { EPOCH_SECONDS_END, readTime } from '../../formats/table/read-text.js';
+import { readTime } from '../../formats/table/read-text.js';
 import type { Plan } from '../../plan/plan.js';
 import type { ChartData } from '../../plot/index.js';
 import { defined } from '../command.js';
 import { EXIT_DONE, isClosedPipe } from '../failure.js';
+import { instantOption } from '../files/input-options.js';
 import { openInputs } from '../files/inputs.js';
 import { openPicture, type Picture } from '../files/picture.js';
 import { readPlan } from '../files/request.js';
@@ -106,14 +107,6 @@ function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: po
   if (mode === 'stream' || most === 1) return 1;
   const paths = inputs.filter(({ isRegular }) => isRegular).map(({ path }) => path);
   return threadsFor(paths, most, possible.bytesEach, fs);
-}
-
-// Digits alone are an epoch time in seconds or milliseconds, as in a file.
-function instantOption(text: string): string | number {
-  if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text;
-  const number = Number(text);
-  // Moving the decimal point, not multiplying, gives the same double as the time in a row of a file.
-  return Math.abs(number) < EPOCH_SECONDS_END ? Number(`${text}e3`) : number;
 }
 
 // The parts of a file that need not be read.

@@ -47,7 +47,8 @@ export interface FileListener {
 
 /** Where the rows of a file go. */
 interface Reading extends FileListener {
-  readonly onChunk: (series: readonly Series[]) => void;
+  /** Takes series and, except from threads, the line on which the last row read begins. */
+  readonly onChunk: (series: readonly Series[], line?: number) => void;
   /** Called after each block; once it returns true, reading stops and the result is undefined. */
   readonly isStopped: () => boolean;
 }
@@ -147,7 +148,7 @@ function allBad({ path, name }: InputFile, { rejected }: CsvSummary, first: Reje
  * The id of a series that standard input does not name: that of the only series that the request reads, or `stdin`.
  * Undefined for a file, whose name is used.
  */
-export function unnamedOf({ sources }: Plan, { path }: InputFile): string | undefined {
+function unnamedOf({ sources }: Plan, { path }: InputFile): string | undefined {
   if (path !== '-') return undefined;
   const ids = new Set(sources.map(({ timeseriesId }) => timeseriesId));
   const [id = STANDARD_INPUT] = ids;

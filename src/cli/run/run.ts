@@ -3,13 +3,20 @@ import { WindrowError } from '../../core/errors.js';
 import type { Format } from '../../formats/format.js';
 import { formatOf } from '../../formats/formats.js';
 import { argumentOf, type Command, type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
-import { formatOption, inputOptions, readInputOptions, requestArgument, spanOptions } from '../files/input-options.js';
+import {
+  badRowOption,
+  formatOption,
+  inputOptions,
+  onBadRowOf,
+  readInputOptions,
+  requestArgument,
+  spanOptions,
+} from '../files/input-options.js';
 import { withTempFiles } from '../files/temp-files.js';
 import { runJob } from './job.js';
 import { THREADS_MAX } from './thread-count.js';
 
 const MODES = ['batch', 'stream'] as const;
-const ON_BAD_ROW = ['fail', 'skip'] as const;
 
 const runOptions: readonly CommandOption[] = [
   {
@@ -37,12 +44,7 @@ const runOptions: readonly CommandOption[] = [
   { flag: '--threads', value: 'N', summary: 'use up to N threads to read files (default: 1); results stay the same' },
   { flag: '--report', value: 'FILE', summary: 'write a report of the run as JSON' },
   { flag: '--plot', value: 'FILE', summary: 'draw the results as a chart: PNG if the name ends in .png, else SVG' },
-  {
-    flag: '--on-bad-row',
-    value: 'WHAT',
-    values: ON_BAD_ROW,
-    summary: 'what to do with a row that cannot be read: fail or skip (default: fail)',
-  },
+  badRowOption,
   { flag: '--rejects', value: 'FILE', summary: 'write skipped rows and late samples as CSV' },
   { flag: '--max-output-samples', value: 'N', summary: 'the most samples a step may produce (default: 100000000)' },
   { flag: '--watch', summary: 'run again whenever the request or an input file changes, until Ctrl-C' },
@@ -153,7 +155,7 @@ function readSettings(given: Given) {
     lateness,
     report: textOf(given, '--report'),
     plot: textOf(given, '--plot'),
-    onBadRow: nameOf(given, '--on-bad-row', ON_BAD_ROW) ?? 'fail',
+    onBadRow: onBadRowOf(given),
     rejects: textOf(given, '--rejects'),
     maxOutputSamples: countOf(given, '--max-output-samples', 0) ?? 100_000_000,
     isQuiet: given.options.has('--quiet'),

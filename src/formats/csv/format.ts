@@ -1,3 +1,4 @@
+import type { Series } from '../../core/series.js';
 import type { Format } from '../format.js';
 import { FileReader } from './read/reader.js';
 import { createCsvWriter } from './write/writer.js';
@@ -7,7 +8,8 @@ export const csv: Format = {
   name: 'csv',
   extensions: ['csv', 'tsv', 'txt'],
   read: async ({ blocks }, options, { onChunk, isStopped }) => {
-    const reader = new FileReader(options, onChunk, { isAlone: true, isPatient: true });
+    const onRows = (series: readonly Series[]): void => onChunk(series, reader.rowLine);
+    const reader = new FileReader(options, onRows, { isAlone: true, isPatient: true });
     for await (const block of blocks()) {
       reader.push(block);
       if (isStopped()) return undefined;

@@ -2,6 +2,7 @@ import { describeValue, type ErrorCode, WindrowError } from '../../core/errors.j
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import type { CsvReaderOptions, CsvSeriesCount, CsvSummary } from '../csv/options.js';
+import type { FormatListener } from '../format.js';
 import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
 import type { ColumnFacts } from './facts.js';
 import { fileSeriesName, RAW_METRIC, SeriesNaming } from './naming.js';
@@ -81,7 +82,7 @@ export class TableReader {
     cells: readonly Cells[],
     count: number,
     placeOf: (row: number) => { readonly line: number; readonly text: string },
-    onChunk: (series: readonly Series[]) => void,
+    onChunk: FormatListener['onChunk'],
   ): void {
     let held = 0;
     for (let row = 0; row < count; row++) {
@@ -90,7 +91,7 @@ export class TableReader {
       else this.#reject(problem, placeOf(row));
       held += this.roles.values.length;
       if (held < this.#options.chunkRows && row < count - 1) continue;
-      this.#handOver(onChunk);
+      this.#handOver((chunk) => onChunk(chunk, placeOf(row).line));
       held = 0;
     }
   }

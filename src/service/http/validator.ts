@@ -39,8 +39,10 @@ export function addValidator(app: FastifyInstance): void {
     const isText = httpPart !== 'body';
     return (given: unknown) => {
       const value: unknown = isText && hasEntries(given) ? Value.Convert(schema, Value.Clone(given)) : given;
-      if (validator.Check(value)) return { value };
       const place = PLACES[httpPart] ?? httpPart;
+      const unfit = httpPart === 'params' ? withNul(given, place) : [];
+      if (unfit.length > 0) return { error: refusal(unfit) };
+      if (validator.Check(value)) return { value };
       // A missing part of a union is no fault of its own.
       const faults = validator.Errors(value).filter(({ keyword }) => keyword !== 'boolean');
       return { error: refusal(faults.flatMap((fault) => issuesOf(place, fault, value, schema))) };
@@ -52,6 +54,15 @@ export function addValidator(app: FastifyInstance): void {
 function hasEntries(given: unknown): boolean {
   for (const _name in Object(given)) return true;
   return false;
+}
+
+// Databases end text at NUL; what is wrong is told of the path, not of the column that would take it.
+function withNul(given: unknown, place: string): RequestIssue[] {
+  return Object.entries(Object(given)).flatMap(([name, text]) => {
+    if (typeof text !== 'string' || !text.includes('\0')) return [];
+    const expected = 'text without NUL (%00)';
+    return [{ place, pointer: `/${name}`, expected, received: describeValue(text) }];
+  });
 }
 
 function refusal(issues: readonly RequestIssue[]): ServiceError {

@@ -252,9 +252,9 @@ export function readInto(
     return;
   }
   const { times, values } = columns;
-  unpackFixed(times, bytes, columns.at, start, timeMs.subarray(at, at + count));
+  unpackFixed(times, bytes, columns.at, start, timeMs, at, at + count);
   const valuesAt = columns.at + times.width * heads.starts[heads.starts.length - 1]!;
-  unpackFixed(values, bytes, valuesAt, start, value.subarray(at, at + count));
+  unpackFixed(values, bytes, valuesAt, start, value, at, at + count);
 }
 
 export function isDeletion({ extras }: LogHeads, index: number): boolean {

@@ -56,11 +56,12 @@ export class CommitCounters {
   }
 
   /**
-   * Outside of a transaction: whether no other process has committed since. Requests of one turn of the event loop ask
-   * SQLite once.
+   * Whether no other process is known to have committed since; asked outside of a transaction, as within one SQLite
+   * reports the version from its start. Requests of one turn of the event loop ask SQLite once.
    */
   isCurrent(): boolean {
     if (this.#wasCurrent) return true;
+    if (this.#database.isInTransaction) return false;
     this.#wasCurrent = versionOf(this.#database) === this.#version;
     if (this.#wasCurrent) {
       setImmediate(() => {

@@ -101,13 +101,10 @@ export class SqliteStorage implements Storage {
 
   async lastCommit(shard: number): Promise<number> {
     this.#assertUsable(shard);
-    const { database, explain } = this.#parts;
     try {
-      // Within a transaction, SQLite reports the version from its start.
-      const isKnown = !database.isInTransaction && this.#counters.isCurrent();
-      if (isKnown) return this.#counters.numbersOf(shard).durableCommit;
+      if (this.#counters.isCurrent()) return this.#counters.numbersOf(shard).durableCommit;
     } catch (error) {
-      throw explain(error);
+      throw this.#parts.explain(error);
     }
     return this.read(shard, async (tx) => tx.lastCommit);
   }

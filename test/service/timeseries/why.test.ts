@@ -46,7 +46,7 @@ it('says if a series is not a result, and if there is none at a time', async () 
   const none = await ask('highest/why?metric=Result&time=1999-01-01T00:00:00Z');
   expect([none.statusCode, none.body.status.message]).toEqual([
     404,
-    'highest/Result has no result at 1999-01-01T00:00:00.000Z',
+    expect.stringMatching(/^highest\/Result has no result at 1999-01-01T00:00:00.000Z; the nearest are at 2\S+Z$/),
   ]);
   const bad = await ask('highest/why?metric=Result&time=noon');
   expect([bad.statusCode, bad.body.status.message]).toEqual([
@@ -54,3 +54,14 @@ it('says if a series is not a result, and if there is none at a time', async () 
     expect.stringContaining('time: expected an ISO 8601'),
   ]);
 });
+
+it.each(['why?time=2026-01-01T00:00:00Z', 'samples'])(
+  'an id with NUL is refused where it stands, in the path (%s)',
+  async (route) => {
+    const { statusCode, body } = await ask(`a%00b/${route}`);
+    expect([statusCode, body.status.message]).toEqual([
+      400,
+      'path timeseriesId: expected text without NUL (%00), received "a\\u0000b"',
+    ]);
+  },
+);

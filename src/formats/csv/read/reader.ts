@@ -85,6 +85,7 @@ export class FileReader implements CsvReader {
   #defaults: readonly string[] = [];
   /** Physical line of the next record. */
   #line = 1;
+  #rowLine = 1;
   #rejected = 0;
   #blank = 0;
 
@@ -112,6 +113,11 @@ export class FileReader implements CsvReader {
 
   series(): readonly CsvSeriesCount[] {
     return this.#rows?.series() ?? [];
+  }
+
+  /** Physical line on which the last row begins. */
+  get rowLine(): number {
+    return this.#rowLine;
   }
 
   /**
@@ -255,11 +261,13 @@ export class FileReader implements CsvReader {
       const taken = rows.taken();
       at = rows.parse(bytes, view, at, stop);
       this.#line += rows.taken() - taken;
+      if (rows.taken() > taken) this.#rowLine = this.#line - 1;
       if (!rows.isFull() && at < stop) {
         if (!splitRecord(record, bytes, at, separator, isLast)) return at;
         const isSkipped = isBlank(record) || (isAnnotated && this.#takeAnnotation(rows, record));
         const problem = isSkipped ? this.#skip(rows, record) : rows.take(record);
         if (problem !== undefined) this.#reject(problem);
+        else if (!isSkipped) this.#rowLine = this.#line;
         this.#line += record.lineCount;
         at = record.end;
       }

@@ -6,7 +6,7 @@ import { type Sample, type Why, why } from '../../../inspect/index.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ItemRow } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
-import { badRequest, notFound } from '../../http/errors.js';
+import { badRequest, notFound, type ServiceError } from '../../http/errors.js';
 import { itemOfResult } from '../../operations/conflicts.js';
 import { storedDefinition } from '../../operations/request.js';
 import { instantOf } from './query.js';
@@ -37,9 +37,17 @@ export async function explainResult(
     }
     const range = { fromMs: timeMs, untilMs: nextDouble(timeMs), limit: 1 };
     const [value] = (await samples.read(tx, organisation, of, range)).value;
-    if (value === undefined) throw notFound(`${seriesName(of)} has no result at ${formatInstant(timeMs)}`);
+    if (value === undefined) throw await noResult(tx);
     return describe(await findWhy(tx, item, of, { timeMs, value }), item.itemId);
   });
+
+  async function noResult(tx: Reader): Promise<ServiceError> {
+    const before = await samples.read(tx, organisation, of, { untilMs: timeMs, limit: 1, isDescending: true });
+    const after = await samples.read(tx, organisation, of, { fromMs: timeMs, limit: 1 });
+    const near = [...before.timeMs, ...after.timeMs].map(formatInstant);
+    const nearest = near.length === 0 ? 'it has no results' : `the nearest are at ${near.join(' and ')}`;
+    return notFound(`${seriesName(of)} has no result at ${formatInstant(timeMs)}; ${nearest}`);
+  }
 
   async function findWhy(tx: Reader, item: ItemRow, result: SeriesReference, stored: Sample): Promise<Why> {
     const { plan } = await storedDefinition(item.request);

@@ -90,15 +90,26 @@ function writeWords(bytes: Uint8Array, at: number, width: number, low: number, h
   return at + width;
 }
 
-/** Fills `target` with the numbers from index `first` of a column that starts at `at`. */
-export function unpackFixed(column: FixedColumn, bytes: Uint8Array, at: number, first: number, target: Float64Array) {
+/**
+ * Fills `target`, from `start` to `end`, with the numbers from index `first` of a column that starts at `at`. Most
+ * changes have one sample, and a view of the target would cost more than it.
+ */
+export function unpackFixed(
+  column: FixedColumn,
+  bytes: Uint8Array,
+  at: number,
+  first: number,
+  target: Float64Array,
+  start = 0,
+  end = target.length,
+): void {
   const { width, exponent, least } = column;
-  if (at + width * (first + target.length) > bytes.length) {
+  if (at + width * (first + end - start) > bytes.length) {
     throw new RangeError('stored samples are damaged: they end too early');
   }
   const power = powerOf(exponent);
   let from = at + width * first;
-  for (let i = 0; i < target.length; i++) {
+  for (let i = start; i < end; i++) {
     let [low, high] = [0, 0];
     for (let byte = Math.min(width, 4) - 1; byte >= 0; byte--) low = (low << 8) | bytes[from + byte]!;
     for (let byte = width - 1; byte >= 4; byte--) high = (high << 8) | bytes[from + byte]!;
