@@ -1,33 +1,26 @@
-// `windrow backup`, `restore`, `check` and `retention` in processes of their own, while a service works on the store.
-import { spawn, spawnSync } from 'node:child_process';
+// `windrow backup`, `restore`, `check` and `retention` while the process of a service works on the store.
+import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Credentials, commandPath, type Serving, serve, temporaryFolder, tokenOf } from '../service/serving.js';
+import { addClient, commandPath, type Serving, serve, temporaryFolder, tokenOf, windrow } from '../service/serving.js';
 
 const quiet = ['--log-level', 'error'];
 const START_MS = Date.UTC(2026, 0, 1);
 const WRITERS = ['w0', 'w1', 'w2'];
 const BATCH = 100;
 
-function windrow(...words: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [commandPath, ...words], { encoding: 'utf8' });
-  return { code: status, stdout, stderr };
-}
-
-/** Runs the command while this process goes on. */
-function windrowBeside(...words: string[]): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, [commandPath, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
+/** Runs the command in a process of its own. */
+function windrowAlone(...words: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [commandPath, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (text) => {
+    stdout += text;
+  });
   child.stderr.on('data', (text) => {
     stderr += text;
   });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stderr })));
-}
-
-function addClient(directory: string): Credentials {
-  const words = ['client', 'add', 'a', '--org', 'acme', '--scope', 'core_read core_write', '--json', '--data-dir'];
-  return JSON.parse(windrow(...words, directory).stdout);
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })));
 }
 
 /** Sends batches for each writer in turn until told to stop; counts the samples acknowledged. */
@@ -66,25 +59,32 @@ async function readValues({ url }: Serving, headers: Record<string, string>, id:
 it('a backup of a service under load opens, passes the check, and is a prefix of what was acknowledged', async () => {
   const folder = temporaryFolder();
   const data = join(folder, 'data');
-  const client = addClient(data);
+  const client = await addClient(data);
   const server = await serve(['--data-dir', data, ...quiet]);
   const writing = writeOn(server, await tokenOf(server.url, client));
   await expect.poll(() => Math.min(...writing.acknowledged.values())).toBeGreaterThan(10 * BATCH);
 
   const before = new Map(writing.acknowledged);
   const file = join(folder, 'backup.db');
-  const made = await windrowBeside('backup', data, '--to', file);
-  expect(made).toEqual({ code: 0, stderr: expect.stringContaining(`${file} is a checked backup of the store`) });
+  const made = await windrowAlone('backup', data, '--to', file);
+  expect(made).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringContaining(`${file} is a checked backup of the store`),
+  });
   const after = new Map(writing.acknowledged);
   // An existing file is not overwritten unless asked for.
-  expect(await windrowBeside('backup', data, '--to', file)).toMatchObject({ code: 2 });
-  expect((await windrowBeside('check', data)).code).toBe(0);
+  expect(await windrow('backup', data, '--to', file)).toMatchObject({ code: 2 });
+  expect((await windrowAlone('check', data)).code).toBe(0);
   await writing.end();
-  expect(windrow('check', data)).toMatchObject({ code: 0, stdout: expect.stringContaining('the store is whole') });
+  expect(await windrow('check', data)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('the store is whole'),
+  });
 
   const restored = join(folder, 'restored');
-  expect(windrow('restore', file, '--to', restored)).toMatchObject({ code: 0 });
-  expect(JSON.parse(windrow('check', restored, '--json').stdout)).toMatchObject({ faults: [], seriesCount: 3 });
+  expect(await windrow('restore', file, '--to', restored)).toMatchObject({ code: 0 });
+  expect(JSON.parse((await windrow('check', restored, '--json')).stdout)).toMatchObject({ faults: [], seriesCount: 3 });
   const second = await serve(['--data-dir', restored, ...quiet]);
   const headers = await tokenOf(second.url, client);
   for (const id of WRITERS) {
@@ -98,29 +98,34 @@ it('a backup of a service under load opens, passes the check, and is a prefix of
 it('a restore replaces a store only with --force, and never one that a service has open', async () => {
   const folder = temporaryFolder();
   const [data, file] = [join(folder, 'data'), join(folder, 'backup.db')];
-  addClient(data);
-  expect(windrow('backup', data, '--to', file).code).toBe(0);
-  const late = addClient(data);
+  // Not in this process, which lets go of a file only when the collector has taken the last of its statements.
+  const add = async () => {
+    const words = ['client', 'add', 'a', '--org', 'acme', '--scope', 'core_read core_write', '--json'];
+    return JSON.parse((await windrowAlone(...words, '--data-dir', data)).stdout);
+  };
+  await add();
+  expect((await windrowAlone('backup', data, '--to', file)).code).toBe(0);
+  const late = await add();
   const server = await serve(['--data-dir', data, ...quiet]);
   for (const [words, said] of [
     [[], 'there is already a store'],
     [['--force'], 'a process has the store open'],
   ] as const) {
-    const refused = windrow('restore', file, '--to', data, ...words);
+    const refused = await windrowAlone('restore', file, '--to', data, ...words);
     expect(refused).toMatchObject({ stderr: expect.stringContaining(said), stdout: '' });
     expect(refused.code).not.toBe(0);
   }
   await tokenOf(server.url, late);
   server.child.kill('SIGTERM');
   await server.ended;
-  expect(windrow('restore', file, '--to', data, '--force').code).toBe(0);
-  expect(JSON.parse(windrow('client', 'list', '--json', '--data-dir', data).stdout)).toHaveLength(1);
+  expect((await windrowAlone('restore', file, '--to', data, '--force')).code).toBe(0);
+  expect(JSON.parse((await windrowAlone('client', 'list', '--json', '--data-dir', data)).stdout)).toHaveLength(1);
 });
 
 it('check names damage and exits with 1; a path that is not a store is reported', async () => {
   const folder = temporaryFolder();
   const data = join(folder, 'data');
-  const client = addClient(data);
+  const client = await addClient(data);
   const server = await serve(['--data-dir', data, ...quiet]);
   const headers = await tokenOf(server.url, client);
   const rows = Array.from({ length: 500 }, (_, i) => ({ timeseriesId: 'pump', timestamp: START_MS + i, val: i % 7 }));
@@ -135,13 +140,16 @@ it('check names damage and exits with 1; a path that is not a store is reported'
   await server.ended;
   const path = join(data, 'windrow.db');
   const bytes = readFileSync(path);
-  expect(windrow('check', data).code).toBe(0);
+  expect((await windrow('check', data)).code).toBe(0);
   bytes[placeOfValues(bytes)]! ^= 1;
   writeFileSync(path, bytes);
-  const found = windrow('check', data);
+  const found = await windrow('check', data);
   expect(found).toMatchObject({ code: 1, stdout: expect.stringMatching(/DAMAGED +500 samples of acme.*"pump" Raw/) });
   expect(found.stdout).toContain('1 faults');
-  expect(windrow('check', folder)).toMatchObject({ code: 1, stderr: expect.stringContaining('no store of windrow') });
+  expect(await windrow('check', folder)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no store of windrow'),
+  });
 });
 
 /** Where the samples of the log's only row are in the file: their values repeat 0 to 6. */
@@ -154,7 +162,7 @@ function placeOfValues(bytes: Buffer): number {
 
 it('retention rules are set, listed and removed beside a service, which applies them at once', async () => {
   const data = join(temporaryFolder(), 'data');
-  const client = addClient(data);
+  const client = await addClient(data);
   const server = await serve(['--data-dir', data, ...quiet]);
   const headers = await tokenOf(server.url, client);
   const known = async () => {
@@ -162,19 +170,23 @@ it('retention rules are set, listed and removed beside a service, which applies 
     return ((await answer.json()) as { data: unknown }).data;
   };
   const of = ['--org', 'acme', '--data-dir', data];
-  expect(windrow('retention', 'set', '--keep', 'P90D', ...of)).toEqual({ code: 0, stdout: '', stderr: '' });
-  expect(windrow('retention', 'set', '--results', '--metric', 'Hourly', '--keep', 'P3650D', ...of).code).toBe(0);
+  expect(await windrow('retention', 'set', '--keep', 'P90D', ...of)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect((await windrow('retention', 'set', '--results', '--metric', 'Hourly', '--keep', 'P3650D', ...of)).code).toBe(
+    0,
+  );
   expect(await known()).toEqual([
     { kind: 'results', metric: 'Hourly', keep: 'P3650D' },
     { kind: 'samples', keep: 'P90D' },
   ]);
-  expect(windrow('retention', 'list', '--data-dir', data).stdout).toMatch(/acme +samples +\(all\) +\(all\) +P90D/);
-  expect(windrow('retention', 'remove', ...of).code).toBe(0);
-  expect(windrow('retention', 'remove', ...of)).toMatchObject({
+  expect((await windrow('retention', 'list', '--data-dir', data)).stdout).toMatch(
+    /acme +samples +\(all\) +\(all\) +P90D/,
+  );
+  expect((await windrow('retention', 'remove', ...of)).code).toBe(0);
+  expect(await windrow('retention', 'remove', ...of)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('there is no such rule of acme'),
   });
   expect(await known()).toHaveLength(1);
-  const wrong = windrow('retention', 'set', '--keep', 'soon', ...of);
+  const wrong = await windrow('retention', 'set', '--keep', 'soon', ...of);
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--keep: expected a duration such as P90D') });
 });

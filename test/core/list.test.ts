@@ -41,10 +41,11 @@ test('a list behaves like an array', () => {
   const property = fc.property(fc.array(act, { maxLength: 80, size: 'max' }), (acts) => {
     const list = new DoubleList();
     const array: number[] = [];
-    for (const one of acts) {
+    const lengths = acts.map((one) => {
       perform(list, array, one);
-      expect(list.length).toBe(array.length);
-    }
+      return [list.length, array.length];
+    });
+    expect(lengths.map(([own]) => own)).toEqual(lengths.map(([, expected]) => expected));
     expect([...list.view()]).toEqual(array);
     expect(array.map((_, i) => list.at(i))).toEqual(array);
   });

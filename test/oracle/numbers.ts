@@ -64,10 +64,44 @@ function compared(a: Fraction, b: Fraction): bigint {
   return a.numerator * b.denominator - b.numerator * a.denominator;
 }
 
+/** The place of a double from 0 up. */
+function placeOf(x: number): bigint {
+  double.setFloat64(0, x);
+  return double.getBigUint64(0);
+}
+
+/**
+ * Places around the number, the first at most and the second above it. A guess only says where to look first: steps of
+ * twice the length each lead away from it until the number lies between.
+ */
+function bracketOf(isAtLeast: (bound: Fraction) => boolean, guess: number): [low: bigint, high: bigint] {
+  const last = FIRST_TOO_LARGE - 1n;
+  const start = guess >= 0 && guess < Number.POSITIVE_INFINITY ? placeOf(guess) : last;
+  let [low, high] = [start, start];
+  let step = 1n;
+  if (isAtLeast(boundOf(start))) {
+    do {
+      low = high;
+      high = high + step < FIRST_TOO_LARGE ? high + step : FIRST_TOO_LARGE;
+      step *= 2n;
+    } while (high < FIRST_TOO_LARGE && isAtLeast(boundOf(high)));
+  } else {
+    do {
+      high = low;
+      low = low > step ? low - step : 0n;
+      step *= 2n;
+    } while (low > 0n && !isAtLeast(boundOf(low)));
+  }
+  return [low, high];
+}
+
 /** The nearest double by bisection; `isAtLeast` tells whether the number is at least a bound. */
-function search(isAtLeast: (bound: Fraction) => boolean, middle: (a: Fraction, b: Fraction) => bigint): number {
-  let low = 0n;
-  let high = FIRST_TOO_LARGE;
+function search(
+  isAtLeast: (bound: Fraction) => boolean,
+  middle: (a: Fraction, b: Fraction) => bigint,
+  guess: number,
+): number {
+  let [low, high] = bracketOf(isAtLeast, guess);
   while (high - low > 1n) {
     const place = (low + high) / 2n;
     if (isAtLeast(boundOf(place))) low = place;
@@ -86,7 +120,13 @@ export function nearest(x: Fraction): number {
   return search(
     (bound) => compared(x, bound) >= 0n,
     (a, b) => compared(x, times(plus(a, b), half)),
+    guessOf(x),
   );
+}
+
+/** About the quotient: its error is a few units in the last place, or NaN if a part is no finite double. */
+function guessOf({ numerator, denominator }: Fraction): number {
+  return Number(numerator) / Number(denominator);
 }
 
 /** The double nearest to the square root. */
@@ -95,6 +135,7 @@ export function nearestRoot(x: Fraction): number {
   return search(
     (bound) => compared(x, square(bound)) >= 0n,
     (a, b) => compared(x, square(times(plus(a, b), half))),
+    Math.sqrt(guessOf(x)),
   );
 }
 

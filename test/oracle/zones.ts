@@ -8,7 +8,7 @@ export function civilMs(year: number, month: number, day: number): number {
 }
 
 /** How far apart offsets are sampled; no zone has changed its clock twice within 95 h. */
-const LOOK_MS = 6 * HOUR_MS;
+const LOOK_MS = 24 * HOUR_MS;
 
 /** More than the greatest offset that a zone has ever had. */
 const OFFSET_MS_MAX = 26 * HOUR_MS;

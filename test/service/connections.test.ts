@@ -111,7 +111,7 @@ describe.skipIf(process.platform === 'win32')('a process with few descriptors', 
   it('keeps running and accepts new callers, however many silent connections there are', async () => {
     const folder = temporaryFolder();
     const data = join(folder, 'data');
-    const client = addClient(data);
+    const client = await addClient(data);
     const words = `ulimit -n ${DESCRIPTORS}; exec "$@"`;
     const command = [process.execPath, commandPath, 'serve', '--port', '0', '--data-dir', data];
     const server = await listening(spawn('sh', ['-c', words, 'sh', ...command], { stdio: ['ignore', 'pipe', 'pipe'] }));
@@ -143,7 +143,7 @@ describe.skipIf(process.platform !== 'linux')('a log that cannot be written', ()
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
     const data = join(temporaryFolder(), 'data');
-    const client = addClient(data);
+    const client = await addClient(data);
     const command = [commandPath, 'serve', '--port', '0', '--data-dir', data];
     const server = await listening(spawn(process.execPath, command, { stdio: ['ignore', full, 'pipe'] }));
     for (let i = 0; i < 10; i++) await tokenOf(server.url, client);

@@ -1,12 +1,11 @@
 // A service killed at a random moment and started again: everything it acknowledged is there, complete.
 
-import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPlan, runBatch, type Series } from '../../src/index.js';
 import { createFrameReader, writeFrame } from '../../src/service/timeseries/columns-format.js';
-import { type Credentials, commandPath, type Serving, serve, temporaryFolder, tokenOf } from './serving.js';
+import { addClient, type Serving, serve, temporaryFolder, tokenOf } from './serving.js';
 
 const ROUNDS = 3;
 const quiet = ['--log-level', 'error'];
@@ -24,11 +23,6 @@ function createRandom(from: number): () => number {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
-}
-
-function addClient(directory: string): Credentials {
-  const words = ['client', 'add', 'a', '--org', 'acme', '--scope', 'core_read core_write', '--json', '--data-dir'];
-  return JSON.parse(spawnSync(process.execPath, [commandPath, ...words, directory], { encoding: 'utf8' }).stdout);
 }
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -59,7 +53,7 @@ describe(`killed at random moments (SEED=${seed})`, () => {
   it('while many connections write: every acknowledged sample is there, and no request is stored by half', async () => {
     const random = createRandom(seed);
     const data = join(temporaryFolder(), 'data');
-    const client = addClient(data);
+    const client = await addClient(data);
     const BATCH = 50;
     const WRITERS = 6;
     // For each writer: the batches acknowledged, and how many were sent.
@@ -109,7 +103,7 @@ describe(`killed at random moments (SEED=${seed})`, () => {
   it('while items compute their history and samples arrive: results equal one batch, and no item is lost', async () => {
     const random = createRandom(seed + 1);
     const data = join(temporaryFolder(), 'data');
-    const client = addClient(data);
+    const client = await addClient(data);
     const ids = ['a', 'b', 'c'];
     const reference = (timeseriesId: string, metric: string) => [{ timeseriesId, metric }];
     const requestOf = (id: string) => [

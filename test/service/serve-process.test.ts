@@ -7,22 +7,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type EventReader, readEvents } from './server-sent-events.js';
-import { type Credentials, commandPath, type Serving, serve, temporaryFolder, tokenOf } from './serving.js';
+import { addClient, commandPath, type Serving, serve, temporaryFolder, tokenOf, windrow } from './serving.js';
 
 const walkPath = fileURLToPath(new URL('../../docs/examples/service-walk.sh', import.meta.url));
 // The walk needs a shell with curl, which `.ci/run` installs if missing.
 const hasCurl = spawnSync('curl', ['--version']).status === 0 && spawnSync('bash', ['--version']).status === 0;
 const quiet = ['--log-level', 'error'];
-
-function windrow(...words: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [commandPath, ...words], { encoding: 'utf8' });
-  return { code: status, stdout, stderr };
-}
-
-function addClient(directory: string): Credentials {
-  const words = ['client', 'add', 'test', '--org', 'acme', '--scope', 'core_read core_write', '--json'];
-  return JSON.parse(windrow(...words, '--data-dir', directory).stdout);
-}
 
 const sampleOf = (timeseriesId: string, i: number) => ({
   timeseriesId,
@@ -156,7 +146,7 @@ async function beginUpload(url: string, { authorization }: { authorization: stri
 describe('a stop', () => {
   it('at SIGTERM is graceful: followers are told, requests are answered, what was acknowledged is stored', async () => {
     const data = join(temporaryFolder(), 'data');
-    const client = addClient(data);
+    const client = await addClient(data);
     const first = await serve(['--data-dir', data, ...quiet]);
     const headers = await tokenOf(first.url, client);
     expect(await write(first.url, headers, [sampleOf('a', 0)])).toBe(200);
@@ -199,7 +189,7 @@ describe('a stop', () => {
 
   it('does not wait for ever: a stalled upload is cut off, and the exit code is 0', async () => {
     const data = join(temporaryFolder(), 'data');
-    const client = addClient(data);
+    const client = await addClient(data);
     const server = await serve(['--data-dir', data, ...quiet]);
     await beginUpload(server.url, await tokenOf(server.url, client));
     server.child.kill('SIGTERM');
@@ -208,7 +198,7 @@ describe('a stop', () => {
 
   it('is immediate at a second signal', async () => {
     const data = join(temporaryFolder(), 'data');
-    const client = addClient(data);
+    const client = await addClient(data);
     const server = await serve(['--data-dir', data, ...quiet]);
     await beginUpload(server.url, await tokenOf(server.url, client));
     server.child.kill('SIGTERM');
@@ -237,31 +227,31 @@ describe('problems at startup are reported without a stack', () => {
     const server = await serve(['--data-dir', data, ...quiet]);
     const { port } = new URL(server.url);
     writeFileSync(join(folder, 'file'), '');
-    const start = (...words: string[]) => windrow('serve', '--log-level', 'error', ...words);
+    const words = ['serve', '--log-level', 'error'];
+    const start = (...more: string[]) => run(process.execPath, [commandPath, ...words, ...more], {});
+    // What is wrong with the words themselves is told before there is a service.
+    const ask = (...more: string[]) => windrow(...words, ...more);
     const failures = [
-      [2, /--port \d+: another process listens there/, start('--port', port, '--data-dir', join(folder, 'b'))],
+      [/--port \d+: another process listens there/, start, ['--port', port, '--data-dir', join(folder, 'b')]],
       [
-        2,
         /--host 192\.0\.2\.1 --port \d+: this machine has no such address/,
-        start('--port', '0', '--host', '192.0.2.1', '--data-dir', join(folder, 'c')),
+        start,
+        ['--port', '0', '--host', '192.0.2.1', '--data-dir', join(folder, 'c')],
       ],
+      [/the data directory .*file: cannot create files in/, start, ['--port', '0', '--data-dir', join(folder, 'file')]],
       [
-        2,
-        /the data directory .*file: cannot create files in/,
-        start('--port', '0', '--data-dir', join(folder, 'file')),
-      ],
-      [
-        2,
         /the data directory .*file\/in: cannot create files in .*file /,
-        start('--port', '0', '--data-dir', join(folder, 'file/in')),
+        start,
+        ['--port', '0', '--data-dir', join(folder, 'file/in')],
       ],
-      [2, /expected --data-dir DIR/, start('--port', '0')],
-      [2, /expected --data-dir DIR, received an empty text/, start('--port', '0', '--data-dir', '')],
-      [2, /--public-url: expected a URL such as https/, start('--port', '0', '--demo', '--public-url', 'example.com')],
-      [2, /--port: expected at most 65535/, start('--port', '70000', '--data-dir', join(folder, 'd'))],
+      [/expected --data-dir DIR/, ask, ['--port', '0']],
+      [/expected --data-dir DIR, received an empty text/, ask, ['--port', '0', '--data-dir', '']],
+      [/--public-url: expected a URL such as https/, ask, ['--port', '0', '--demo', '--public-url', 'example.com']],
+      [/--port: expected at most 65535/, ask, ['--port', '70000', '--data-dir', join(folder, 'd')]],
     ] as const;
-    for (const [code, message, failure] of failures) {
-      expect([failure.code, failure.stderr]).toEqual([code, expect.stringMatching(message)]);
+    for (const [message, by, more] of failures) {
+      const failure = await by(...more);
+      expect([failure.code, failure.stderr]).toEqual([2, expect.stringMatching(message)]);
       expect(failure.stderr).not.toMatch(/bug in windrow|\n\s+at /);
       expect(failure.stdout).toBe('');
     }
@@ -274,7 +264,7 @@ describe('problems at startup are reported without a stack', () => {
 it.skipIf(process.platform === 'win32')('nobody else can read the data directory or any file in it', async () => {
   const data = join(temporaryFolder(), 'data');
   const server = await serve(['--data-dir', data, ...quiet]);
-  const headers = await tokenOf(server.url, addClient(data));
+  const headers = await tokenOf(server.url, await addClient(data));
   expect(await write(server.url, headers, [sampleOf('a', 0)])).toBe(200);
   const open = (path: string) => [path, (statSync(path).mode & 0o077).toString(8)];
   const files = readdirSync(data, { recursive: true }).map((name) => join(data, String(name)));

@@ -1,10 +1,11 @@
 // The built command as a service: a process, a port, signals.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { createWorld, type Ended } from '../cli/world.js';
 
 export const commandPath = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -69,10 +70,17 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
+/** Runs a command beside the service: in this process, which is another than the service's. */
+export function windrow(...words: string[]): Promise<Ended> {
+  return createWorld().run(...words);
+}
+
 /** Adds a client; creates the store if there is none. */
-export function addClient(directory: string, scope = 'core_read core_write'): Credentials {
+export async function addClient(directory: string, scope = 'core_read core_write'): Promise<Credentials> {
   const words = ['client', 'add', 'test', '--org', 'acme', '--scope', scope, '--json', '--data-dir', directory];
-  return JSON.parse(spawnSync(process.execPath, [commandPath, ...words], { encoding: 'utf8' }).stdout);
+  const { code, stdout, stderr } = await windrow(...words);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout);
 }
 
 /** A header with an access token. */

@@ -8,7 +8,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench when its service fa
 
   it('says so, follows live data again once the service is back, and asks for a new sign-in', async () => {
     const folder = temporaryFolder();
-    const credentials = addClient(folder);
+    const credentials = await addClient(folder);
     const words = ['--data-dir', folder, '--log-level', 'error'];
     const first = await serve(words);
     const write = async (url: string, timestamp: string, val: number): Promise<void> => {

@@ -60,21 +60,30 @@ function bytesOf(text: string): Buffer {
 export function stateOf(file: string, bytes: Buffer, operations: readonly Operation[], keeps: () => Kept): Buffer {
   const done = operations.filter((operation) => operation.file === file);
   const syncedCount = done.map(({ kind }) => kind).lastIndexOf('sync') + 1;
-  return done.reduce((state, operation, i) => apply(state, operation, i < syncedCount ? 'all' : keeps()), bytes);
+  // All writes go into one piece of memory: copying the file for each took half of the time of the test.
+  const room = Buffer.alloc(Math.max(bytes.length, ...done.map(endOf)));
+  bytes.copy(room);
+  let size = bytes.length;
+  for (const [i, operation] of done.entries()) {
+    size = apply(room, size, operation, i < syncedCount ? 'all' : keeps());
+  }
+  return room.subarray(0, size);
 }
 
-function apply(state: Buffer, operation: Operation, kept: Kept): Buffer {
-  if (kept === 'none') return state;
-  if (operation.kind === 'truncate') return resized(state, operation.size);
-  if (operation.kind !== 'write') return state;
+function endOf(operation: Operation): number {
+  if (operation.kind === 'truncate') return operation.size;
+  return operation.kind === 'write' ? operation.at + operation.bytes.length : 0;
+}
+
+/** @returns the new size of the file; what lies behind it in its memory is 0. */
+function apply(room: Buffer, size: number, operation: Operation, kept: Kept): number {
+  if (kept === 'none') return size;
+  if (operation.kind === 'truncate') {
+    room.fill(0, operation.size);
+    return operation.size;
+  }
+  if (operation.kind !== 'write') return size;
   const bytes = kept === 'half' ? operation.bytes.subarray(0, operation.bytes.length >> 1) : operation.bytes;
-  const next = resized(state, Math.max(state.length, operation.at + bytes.length));
-  next.set(bytes, operation.at);
-  return next;
-}
-
-function resized(state: Buffer, size: number): Buffer {
-  const next = Buffer.alloc(size);
-  state.copy(next, 0, 0, Math.min(size, state.length));
-  return next;
+  room.set(bytes, operation.at);
+  return Math.max(size, operation.at + bytes.length);
 }
