@@ -248,8 +248,7 @@ const [page, reader, css] = await Promise.all([
 ]);
 const parts = {
   POLICY: policyOf(page.code, css),
-  // With paragraphs on one line, texts that differ in their line breaks alone are packed as one.
-  LICENCES: licencesOf(page.packages).replace(/(?<!\n)\n(?!\n)/g, ' '),
+  LICENCES: licencesOf(page.packages),
   '/*STYLE*/': css,
   '/*SCRIPT*/': page.code,
 };
