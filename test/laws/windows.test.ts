@@ -153,6 +153,25 @@ function columnsOf(pairs: readonly Pair[]): { readonly timeMs: Float64Array; rea
   return { timeMs: Float64Array.from(pairs, ([t]) => t), value: Float64Array.from(pairs, ([, x]) => x) };
 }
 
+// Random requests have at most a thousand windows at one instant.
+test('an hour each second: each sample is in 3,600 windows', () => {
+  const START_MS = Date.parse('2023-03-26T00:00Z');
+  const SIZE_MS = 3_600_000;
+  const seconds = fc.uniqueArray(fc.nat(20_000), { minLength: 1, maxLength: 6 });
+  const property = fc.property(seconds, fc.infiniteStream(fc.integer({ min: -99, max: 99 })), (at, values) => {
+    const samples = at.sort((a, b) => a - b).map((s): Pair => [START_MS + 1000 * s, values.next().value]);
+    const series = { timeseriesId: 's', metric: 'Raw', ...columnsOf(samples) };
+    const window = { type: 'sliding', size: 'PT1H', every: 'PT1S' };
+    const expected: Pair[] = [];
+    for (let fromMs = samples[0]![0] - SIZE_MS + 1000; fromMs <= samples.at(-1)![0]; fromMs += 1000) {
+      const within = samples.filter(([t]) => t >= fromMs && t < fromMs + SIZE_MS);
+      if (within.length > 0) expected.push([fromMs, within.reduce((sum, [, x]) => sum + x, 0)]);
+    }
+    expect(resultOf('Aggregate', { function: 'Sum', window }, [series], { maxOutputSamples: 1e5 })).toEqual(expected);
+  });
+  fc.assert(property, { numRuns: 10 });
+});
+
 test('of windows with the same start, the last one counts', () => {
   const timeMs = Float64Array.of(Date.parse('2023-03-10T12:00Z'));
   const series = { timeseriesId: 's', metric: 'Raw', timeMs, value: Float64Array.of(1) };
