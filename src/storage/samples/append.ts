@@ -46,11 +46,16 @@ export async function append(
     const key = known[i]?.key ?? created.get(seriesKey(change))!;
     keyed.push(deleted === undefined ? { key, timeMs, value } : { key, timeMs, value, deleted });
   }
-  if (keyed.length > 0) await logChanges(logs, tx, organisation, keyed, origin);
+  if (keyed.length === 0) return true;
+  // A row of many series takes milliseconds to encode, and so has a turn of its own.
+  if (keyed.length > SERIES_PER_TURN) await nextTurn();
+  await logChanges(logs, tx, organisation, keyed, origin);
+  if (keyed.length > SERIES_PER_TURN) await nextTurn();
   return true;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
+const SERIES_PER_TURN = 500;
 
 /** Writes one row of the log. */
 export async function logChanges(
@@ -83,8 +88,6 @@ async function takeOffset(tx: Transaction, organisation: string, origin: Origin)
   return true;
 }
 
-const CREATED_PER_TURN = 500;
-
 /** Creates each series once; returns the keys by name. */
 async function create(
   tx: Transaction,
@@ -114,7 +117,7 @@ async function create(
       lastMs: null,
       forgottenMs: null,
     });
-    if (rows.length < CREATED_PER_TURN) continue;
+    if (rows.length < SERIES_PER_TURN) continue;
     await tx.insertAll(series, rows);
     rows = [];
     await nextTurn();

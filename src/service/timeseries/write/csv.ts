@@ -1,6 +1,6 @@
 import type { Series } from '../../../core/series.js';
 import { FileReader } from '../../../formats/csv/read/reader.js';
-import { inPauses, inTurns } from '../../../storage/next-turn.js';
+import { inPauses, inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { ServiceError } from '../../http/errors.js';
 import type { ServiceSettings } from '../../settings.js';
 import { addColumns, seriesIndexOf } from './batch.js';
@@ -45,8 +45,11 @@ export async function takeCsv(
     else for (const series of chunk) takeOne(series);
   };
   const takeWaiting = async (): Promise<void> => {
+    if (waiting.length === 0) return;
+    await nextTurn();
     for await (const series of inTurns(waiting, SERIES_PER_TURN)) takeOne(series);
     waiting = [];
+    await nextTurn();
   };
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
   const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
@@ -54,7 +57,7 @@ export async function takeCsv(
   for await (const part of partsOf(body)) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
       await inPauses(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
-      if (waiting.length > 0) await takeWaiting();
+      await takeWaiting();
     }
     await flushWhenFull();
   }
