@@ -71,8 +71,8 @@ const ANSWERED_MS = 5000;
 /** How long a caller may read nothing of an answer. */
 const ANSWER_STALL_MS = 300_000;
 
-/** A connection, with the request whose body is arriving or whose answer is due; undefined between requests. */
 interface Connection {
+  /** The request whose body was arriving at the last check. */
   receiving: Receiving | undefined;
 }
 

@@ -65,7 +65,7 @@ const DEADLINE_COUNT_MAX = 100_000;
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/** Rows by token as of one commit of their shard; a later commit makes them stale. */
+/** Rows by token, in memory alone, as of one commit of their shard; a later commit makes them stale. */
 interface TokenCache {
   readonly commit: number;
   readonly rows: Map<string, TokenRow>;

@@ -5,7 +5,8 @@ import { addRows, knownSeries, type SampleBatch, seriesIndexOf } from './batch.j
 import { nameProblem, type SampleDefaults } from './json.js';
 
 const [COMMA, LINE_FEED] = [0x2c, 0x0a];
-const NAMES_MANY = 8;
+/** From this many names on, decoding all of the text once is cheaper than each name by itself. */
+const DECODED_ONCE_MIN = 8;
 const NOTHING = new Uint8Array(0);
 /** The replacement character, which stands for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
@@ -104,8 +105,7 @@ function takeScanned(
     if (!Number.isFinite(number)) return false;
     value[numbers[3 * n]!] = number;
   }
-  // Decoded once, where that is cheaper than each by itself.
-  const plain = nameCount >= NAMES_MANY && isAscii(texts) ? texts.toString('latin1') : undefined;
+  const plain = nameCount >= DECODED_ONCE_MIN && isAscii(texts) ? texts.toString('latin1') : undefined;
   const nameAt = (entry: number): string | undefined => {
     const [from, count] = [names[entry]!, names[entry + 1]!];
     if (count < 0) return undefined;
