@@ -33,14 +33,17 @@ function sizeOf(text) {
 
 /** Empty lists in place of the extensions. */
 const NOTHING = `export const extensions = [], windowParameters = {}, windowIn = () => {};
-export const pairsInto = 0, openBetween = 0, ownParameters = {}, checkOwn = () => {};
-export const moreFunctions = new Map(), pairFunctions = new Map();
+export const moreFunctionNames = [], pairFunctionNames = [], inputsOfAggregate = undefined;
+export const moreFunctions = new Map(), heldFunctions = new Map(), pairFunctions = new Map();
+export const alignParameters = {}, checkAlign = () => {}, matcherOf = () => {};
+export const ownParameters = {}, pairParameters = {}, ownFunctionsWith = {};
+export const checkOwn = () => {}, checkInputs = () => {}, pairsInto = undefined, openBetween = undefined;
 export const extensionTexts = {}, extensionDescriptions = {}, extensionRules = {};`;
 
 const withoutExtensions = {
   name: 'without extensions',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /operations.extensions.index\.ts$/ }, () => ({ contents: NOTHING }));
+    onLoad({ filter: /operations.extensions.(index|align)\.ts$/ }, () => ({ contents: NOTHING }));
   },
 };
 
