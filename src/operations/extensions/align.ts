@@ -92,7 +92,8 @@ const matchAsof =
         pair(t, firstValues.at(i), slots[SECOND_VALUE]!);
       } else unmatched(0, 1);
     }
-    // Samples of the first input still to come lie at or after its watermark, so of those before it only the last counts.
+    // Samples of the first input still to come lie at or after its watermark, so of those before it only the last
+    // counts.
     if (i === firstTimes.length) passTo(firstWatermarkMs);
     if (firstWatermarkMs === Number.POSITIVE_INFINITY && slots[HAS_SECOND] === 1 && slots[IS_USED] === 0) alone++;
     unmatched(1, alone);
