@@ -39,7 +39,7 @@ export const serve: Command = {
       flag: '--public-url',
       value: 'URL',
       summary:
-        'the URL by which callers reach it, for the metadata, such as https://ts.example.com (default: that of the request)',
+        'the URL that callers use, such as https://ts.example.com, for the metadata (default: that of each request)',
     },
     {
       flag: '--trust-proxy',

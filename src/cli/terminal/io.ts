@@ -126,8 +126,8 @@ function isRegularFile(descriptor: number): boolean {
 }
 
 /**
- * Standard output or standard error. Loading Node's stream for it takes a good part of a short run, so it is opened only
- * when needed: messages to standard error are written without it if that is a file or a pipe.
+ * Standard output or standard error. Loading Node's stream for it takes a good part of a short run, so it is opened
+ * only when needed: messages to standard error are written without it if that is a file or a pipe.
  */
 function processOutlet(name: 'stdout' | 'stderr'): Outlet {
   const descriptor = name === 'stdout' ? 1 : 2;
