@@ -1,10 +1,9 @@
 import * as kernels from '../kernels/compare.js';
+import { alignParameters, checkAlign } from './extensions/align.js';
 import type { Describe, Operation, OperationTexts, StepDraft, WrittenExample } from './operation.js';
 import { number, numberIn, type Parameters } from './parameters.js';
 import {
   type AlignParameters,
-  alignParameters,
-  checkAlign,
   describeOperand,
   type Operand,
   type OperandParameters,

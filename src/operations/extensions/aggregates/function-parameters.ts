@@ -9,6 +9,8 @@ import {
   textIn,
   within,
 } from '../../parameters.js';
+import { alignParameters, checkAlign } from '../align.js';
+import { pairFunctionNames } from './pair-functions.js';
 
 /** The parameters of the functions that extend the interface. */
 
@@ -31,6 +33,46 @@ export const ownTexts = {
   lower: 'The least value of the state, for TimeInState and Transitions.',
   upper: 'The greatest value of the state, for TimeInState and Transitions.',
 };
+
+/** The parameters of functions of two inputs. */
+export const pairParameters = { align: alignParameters.align };
+
+/** The time-weighted functions, and those of two inputs. */
+const HELD_OR_PAIRED = [
+  'WeightedAverage',
+  'TimeWeightedAverage',
+  'Integral',
+  'Coverage',
+  'TimeInState',
+  ...pairFunctionNames,
+];
+
+/** Which of these parameters belong to which functions. */
+export const ownFunctionsWith: Readonly<Record<string, readonly string[]>> = {
+  align: pairFunctionNames,
+  maxgap: HELD_OR_PAIRED,
+  method: ['Integral', 'TimeWeightedAverage'],
+  maxhold: HELD_OR_PAIRED,
+  unit: ['Integral', 'TimeInState', 'Rate', 'Slope'],
+  max: ['Increase', 'Rate'],
+  lower: ['TimeInState', 'Transitions'],
+  upper: ['TimeInState', 'Transitions'],
+};
+
+/** How many inputs an Aggregate has. */
+export const inputsOfAggregate = 'one or two';
+
+/** Reports a number of inputs that does not fit the function, and alignment parameters that do not fit each other. */
+export function checkInputs(parameters: Parameters, report: Report, inputCount: number): void {
+  const name = textIn(parameters, 'function');
+  if (!pairFunctionNames.some((known) => known === name)) {
+    if (inputCount === 1) return;
+    report('/function', 'request.conflict', `${pairFunctionNames.join(' or ')} with two inputs`, name);
+    return;
+  }
+  if (inputCount !== 2) report('/function', 'request.conflict', `two inputs with ${name}`, 'one', 'add a second input');
+  checkAlign(parameters, report);
+}
 
 /** Reports parameters that do not fit together. */
 export function checkOwn(parameters: Parameters, report: Report): void {
