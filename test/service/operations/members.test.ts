@@ -62,7 +62,7 @@ const action = fc.oneof(
   },
 ) as fc.Arbitrary<Action>;
 
-it('each series that a pattern matches has the result of one batch, whenever it came and whatever happened', async () => {
+it('each series that a pattern matches has the result of one batch, whenever it came, whatever happened', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(action, { minLength: 4, maxLength: 16 }),
