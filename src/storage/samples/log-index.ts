@@ -62,6 +62,14 @@ export class LogIndex {
     return this.#bySeries.size;
   }
 
+  /** Whether this very row is in it. */
+  has(row: LogRow): boolean {
+    for (let i = firstAfter(this.#rows, row.commit - 1); this.#rows[i]?.commit === row.commit; i++) {
+      if (this.#rows[i] === row) return true;
+    }
+    return false;
+  }
+
   /** The series that the rows name. */
   keys(): Iterable<number> {
     return this.#bySeries.keys();

@@ -121,7 +121,7 @@ export class PendingLogs {
     const untilCommit = rows.length < rowCountMax ? tx.durableCommit : rows.at(-1)!.commit - 1;
     if (untilCommit <= index.untilCommit) return false;
     const whole = rows.filter(({ commit }) => commit <= untilCommit);
-    await this.#extend(index, whole, untilCommit);
+    await this.#extend(tx.shard, index, whole, untilCommit);
     return rows.length === rowCountMax;
   }
 
@@ -139,14 +139,19 @@ export class PendingLogs {
     if (known !== undefined && !isSettled) return known;
     const index = this.#indexAfter(tx.shard, compactedCommit);
     if (index.untilCommit < untilCommit) {
-      await this.#extend(index, logRows(tx, index.untilCommit, untilCommit), untilCommit);
+      await this.#extend(tx.shard, index, logRows(tx, index.untilCommit, untilCommit), untilCommit);
     }
     return index;
   }
 
   /** Extends a shared index. */
-  #extend(index: LogIndex, rows: Iterable<SampleLogRow> | AsyncIterable<SampleLogRow>, untilCommit: number) {
-    return extend(index, rows, untilCommit, (row) => this.#cacheBytes(row));
+  #extend(
+    shard: number,
+    index: LogIndex,
+    rows: Iterable<SampleLogRow> | AsyncIterable<SampleLogRow>,
+    untilCommit: number,
+  ) {
+    return extend(index, rows, untilCommit, (row) => this.#cacheBytes(shard, row));
   }
 
   /** The shard's index of the commits after this one; drops what is before. */
@@ -188,11 +193,13 @@ export class PendingLogs {
     if (found === undefined) throw new Error(`the log of shard ${tx.shard} lacks part ${part} of commit ${commit}`);
     row.damage = inspectRow(found, row.heads).damage;
     row.bytes = found.changes;
-    this.#cacheBytes(row);
+    this.#cacheBytes(tx.shard, row);
     return found.changes;
   }
 
-  #cacheBytes(row: LogRow): void {
+  #cacheBytes(shard: number, row: LogRow): void {
+    // Rows of an index that has been replaced go with the readers that still use it.
+    if (this.#indexes.get(shard)?.has(row) !== true) return;
     this.#kept.add(row);
     this.#keptBytes += row.byteCount;
     for (const oldest of this.#kept) {
