@@ -109,12 +109,15 @@ const UNUSED_OF_UPLOT = {
       .concat(['tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal'])
       .concat(['initLegendRow', 'setLegendValues', 'syncLegend', 'toggleDOM', 'addSeries', 'delSeries'])
       .concat(['setSeries', 'setFocus', 'pubSync', '_rangeNum', 'addBand', 'setBand', 'batch'])
-      .concat(['sortCols', 'legendStroke', 'legendFill'])
+      .concat(['sortCols', 'legendStroke', 'legendFill', 'snapNumY', 'numSeriesVal', 'delBand'])
       .map((name) => [name, '']),
   ),
   isAsc: 'return true',
   allHeadersSame: 'return false',
   bandFillClipDirs: 'return [0, 0]',
+  fillStroke: 'strokeFill(...[...arguments].slice(1))',
+  // A chart begins without data, and is told the range of its times.
+  autoScaleX: 'viaAutoScaleX = true; i0 = i1 = idxs[0] = idxs[1] = null; _setScale(xScaleKey, null, null)',
   genTimeStuffs: 'return [[], [], () => {}];',
   _sync: 'return { pub() {}, sub() {}, unsub() {} };',
 };
@@ -125,6 +128,13 @@ const ANSWERS_OF_UPLOT = [
   [/\bmode == 1\b|\b\w+\.distr == 1\b|\b(?:sx|scaleX)\.ori == 0\b|\bsrc == null/g, 'true'],
   [/(?<!(?:const|let) )\b(?:showLegend|multiValLegend|cursorFocus|FEAT_TIME)\b(?! +=)/g, 'false'],
   [/\bopts\.(?:title|plugins|bands)\b/g, 'undefined'],
+  [/\b(?:cursor\.dataIdx|axis\.label|series\.fill|getBBox|opts\.id|(?:w?sc|scaleOpts)\.from) != null/g, 'false'],
+  [/\b(?:axis\.label|w?sc\.from) == null|\be != null|\bdir == 1\b|\bendRad == 0 && baseRad == 0/g, 'true'],
+  [/\bxScaleDistr == [234]\b|\bband(?:Fill|Clip)Dir != 0|\bdir == -1\b|\bis(?:Obj\(rn|Str\(sv)\)/g, 'false'],
+  [/\b\w+Path instanceof Map\b|(?<=\bif \()bandClip(?=\))/g, 'false'],
+  [/\b(?:drag\.(?:y|setScale)|cursor\.(?:y|_?lock)|legend\.show|isTime|rangeIsArr)\b(?! =)/g, 'false'],
+  [/(?<!(?:const|let) )\b(?:showCursor|select\.show)\b(?! =)/g, 'true'],
+  [/^\s*uPlot\.(?:assign|fmtNum|range(?:Num|Log|Asinh)|orient|fmtDate|tzDate|sync|addGap|clipGaps) += .*;$/gm, ''],
   [/^const (?:(?:month|day)s3?|engNames|localTz) += [^;]*;$/gm, ''],
 ];
 const withoutUnusedOfUplot = replacing(/[/\\]uPlot\.esm\.js$/, (text) => {
