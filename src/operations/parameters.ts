@@ -164,13 +164,18 @@ export function listOf(entry: Entry, options: Options & { readonly some?: string
   const { some } = options;
   const schema = { type: 'array', items: entry.schema, ...(some === undefined ? {} : { minItems: 1 }) };
   return parameter(options, schema, (value, report, context) => {
-    if (!Array.isArray(value)) return refuse(report, 'request.type', 'an array', value);
+    if (!Array.isArray(value)) return refuse(report, 'request.type', `an array${describeEntry(entry)}`, value);
     if (some !== undefined && value.length === 0)
       return refuse(report, 'request.missing', `at least one ${some}`, value);
     const items = Array.from(value, (item, index) => entry.read(item, within(report, `/${index}`), context));
     const sound = items.filter((item) => item !== undefined);
     return sound.length === items.length ? sound : undefined;
   });
+}
+
+function describeEntry({ schema: { properties, enum: names } }: Entry): string {
+  if (Array.isArray(names)) return ` of ${names.join(', ')}`;
+  return properties === undefined ? '' : ` of objects with ${Object.keys(Object(properties)).join(', ')}`;
 }
 
 /** An object with fields. If each is valid by itself, `check` gets them as they were read and as they were given. */
@@ -220,8 +225,8 @@ export function checkOrder(given: Parameters, lower: string, upper: string, repo
 }
 
 /** Reports a missing parameter, in the words of its own reader. */
-export function reportMissing(parameter: Parameter, report: Report, context: ReadContext): void {
-  parameter.read(undefined, (_, __, expected) => report('', 'request.missing', expected, 'nothing'), context);
+export function reportMissing(parameter: Parameter, report: Report, context: ReadContext, hint?: string): void {
+  parameter.read(undefined, (_, __, expected) => report('', 'request.missing', expected, 'nothing', hint), context);
 }
 
 /** Reports a wrong or missing value. Returns undefined, so a reader can end with `return refuse(…)`. */
