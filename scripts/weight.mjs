@@ -20,7 +20,7 @@ const CORE_BYTES_GOAL = 37.5 * KILOBYTE;
 const CORE_BYTES_MAX = 39.9 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a limit of their own. */
 const EXTENSIONS_BYTES_MAX = 19.1 * KILOBYTE;
-const WHOLE_BYTES_MAX = 79.9 * KILOBYTE;
+const WHOLE_BYTES_MAX = 80 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** CI machines are slow and busy; more than this is not noise. */
 const IMPORT_MS_MAX = 100;

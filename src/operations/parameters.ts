@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/errors.js';
 import { describeValue } from '../core/errors.js';
 import { instantMs, readInstant } from '../core/instant.js';
 import { parseInterval } from '../core/interval.js';
-import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { isKnownTime } from '../core/series.js';
 import { didYouMean, type OtherNames } from '../core/suggest.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 
@@ -267,7 +267,7 @@ function escapePointer(name: string): string {
 export function readInstantField(value: unknown, report: Report, context: ReadContext): number | undefined {
   const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z';
   const timeMs = typeof value === 'number' ? undefined : instantMs(value);
-  if (timeMs !== undefined && timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END) return timeMs;
+  if (timeMs !== undefined && isKnownTime(timeMs)) return timeMs;
   if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
   const reading = readInstant(value, context.timezone === 'UTC' ? undefined : zoneOf(context.timezone));
   if ('timeMs' in reading) return reading.timeMs;
@@ -279,6 +279,11 @@ export function numberIn(parameters: Parameters, name: string): number {
   const value = parameters[name];
   if (typeof value !== 'number') throw new Error(`assertion failed: no number ${name}`);
   return value;
+}
+
+/** The number, or what stands for it if it is left out. */
+export function numberOr<Fallback>(parameters: Parameters, name: string, fallback: Fallback): number | Fallback {
+  return parameters[name] === undefined ? fallback : numberIn(parameters, name);
 }
 
 export function textIn(parameters: Parameters, name: string): string {
@@ -296,5 +301,5 @@ export function durationMsIn(parameters: Parameters, name: string): number | und
 export function columnIn(parameters: Parameters, name: string, field: string, fallback: number): Float64Array {
   const list = parameters[name];
   if (!Array.isArray(list)) return new Float64Array(0);
-  return Float64Array.from(list, (item: Parameters) => (item[field] === undefined ? fallback : numberIn(item, field)));
+  return Float64Array.from(list, (item: Parameters) => numberOr(item, field, fallback));
 }

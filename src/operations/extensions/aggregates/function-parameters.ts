@@ -10,7 +10,7 @@ import {
   within,
 } from '../../parameters.js';
 import { alignParameters, checkAlign } from '../align.js';
-import { pairFunctionNames } from './pair-functions.js';
+import { pairFunctionNames, pairFunctions } from './pair-functions.js';
 
 /** The parameters of the functions that extend the interface. */
 
@@ -37,8 +37,9 @@ export const ownTexts = {
 /** The parameters of functions of two inputs. */
 export const pairParameters = { align: alignParameters.align };
 
+const ofStates = ['TimeInState', 'Transitions'];
 /** The time-weighted functions, and those of two inputs. */
-const HELD_OR_PAIRED = [
+const ofHeldOrPaired = [
   'WeightedAverage',
   'TimeWeightedAverage',
   'Integral',
@@ -50,13 +51,13 @@ const HELD_OR_PAIRED = [
 /** Which of these parameters belong to which functions. */
 export const ownFunctionsWith: Readonly<Record<string, readonly string[]>> = {
   align: pairFunctionNames,
-  maxgap: HELD_OR_PAIRED,
+  maxgap: ofHeldOrPaired,
   method: ['Integral', 'TimeWeightedAverage'],
-  maxhold: HELD_OR_PAIRED,
+  maxhold: ofHeldOrPaired,
   unit: ['Integral', 'TimeInState', 'Rate', 'Slope'],
   max: ['Increase', 'Rate'],
-  lower: ['TimeInState', 'Transitions'],
-  upper: ['TimeInState', 'Transitions'],
+  lower: ofStates,
+  upper: ofStates,
 };
 
 /** How many inputs an Aggregate has. */
@@ -65,7 +66,7 @@ export const inputsOfAggregate = 'one or two';
 /** Reports a number of inputs that does not fit the function, and alignment parameters that do not fit each other. */
 export function checkInputs(parameters: Parameters, report: Report, inputCount: number): void {
   const name = textIn(parameters, 'function');
-  if (!pairFunctionNames.some((known) => known === name)) {
+  if (!pairFunctions.has(name)) {
     if (inputCount === 1) return;
     report('/function', 'request.conflict', `${pairFunctionNames.join(' or ')} with two inputs`, name);
     return;
@@ -78,7 +79,7 @@ export function checkInputs(parameters: Parameters, report: Report, inputCount: 
 export function checkOwn(parameters: Parameters, report: Report): void {
   const { lower, upper, maxhold, maxgap, method } = parameters;
   const name = textIn(parameters, 'function');
-  if ((name === 'TimeInState' || name === 'Transitions') && lower === undefined && upper === undefined) {
+  if (ofStates.includes(name) && lower === undefined && upper === undefined) {
     report('/lower', 'request.missing', `a bound of the state with the function ${name}`, 'neither lower nor upper');
   }
   checkOrder(parameters, 'lower', 'upper', within(report, '/lower'));

@@ -3,7 +3,7 @@ import { slopeOf, sumOf, sumOfLength, weightedMeanOf } from '../../../kernels/ex
 import { addSquares } from '../../../kernels/exact/squares.js';
 import { addAll, addProduct, addTo, lossOf, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
 import type { Accumulator, Functions } from '../../aggregate-functions.js';
-import { durationMsIn, numberIn, type Parameters } from '../../parameters.js';
+import { durationMsIn, numberOr, type Parameters } from '../../parameters.js';
 import type { HeldFunction } from '../../time-weighted-average.js';
 
 /** The aggregate functions that extend the interface; see docs/semantics.md. */
@@ -29,8 +29,8 @@ function unitMsIn(parameters: Parameters): number {
 
 /** Whether a value is in the state from `lower` to `upper`, both included. */
 function stateIn(parameters: Parameters): (value: number) => boolean {
-  const lower = parameters.lower === undefined ? Number.NEGATIVE_INFINITY : numberIn(parameters, 'lower');
-  const upper = parameters.upper === undefined ? Number.POSITIVE_INFINITY : numberIn(parameters, 'upper');
+  const lower = numberOr(parameters, 'lower', Number.NEGATIVE_INFINITY);
+  const upper = numberOr(parameters, 'upper', Number.POSITIVE_INFINITY);
   return (value) => value >= lower && value <= upper;
 }
 
@@ -50,7 +50,7 @@ const INCREASE = KEPT + 1;
  * A counter that falls has restarted at 0, after reaching `max` if that is given.
  */
 function increase(isRate: boolean, parameters: Parameters): Accumulator {
-  const max = parameters.max === undefined ? undefined : numberIn(parameters, 'max');
+  const max = numberOr(parameters, 'max', undefined);
   const unitMs = unitMsIn(parameters);
   return {
     slotCount: INCREASE + SUM_SLOTS,

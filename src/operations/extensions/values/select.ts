@@ -1,5 +1,5 @@
 import type { Describe, Operation, OperationTexts, OtherInput, StepDraft } from '../../operation.js';
-import { choice, number, numberIn } from '../../parameters.js';
+import { choice, number, numberOr } from '../../parameters.js';
 import { alignment, inputs, type OperationRules, when, without } from '../../rules.js';
 import { type AlignParameters, describeTwo, maxholdText } from '../../two-inputs.js';
 import { alignParameters, checkAlign } from '../align.js';
@@ -44,7 +44,7 @@ export const select: Operation<SelectMethods> = {
     report('/else', 'request.conflict', 'else only without a third input', `${inputCount} inputs`);
   },
   open: (parameters, { inputCount }) => {
-    const constant = parameters.else === undefined ? undefined : numberIn(parameters, 'else');
+    const constant = numberOr(parameters, 'else', undefined);
     // The engine pairs two inputs faster, but with `asof` it would count other samples as unmatched.
     if (constant !== undefined && parameters.align !== 'asof') {
       return {
