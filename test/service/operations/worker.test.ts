@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { joinParts } from '../../../src/service/status/transactions.js';
 import { items, type TransactionRow, transactions } from '../../../src/storage/tables/operations.js';
-import { linesOf } from '../../laws/running.js';
+import { expectSame } from '../../laws/running.js';
 import { change, item, minutes, START_MS } from './posted.js';
 import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
 
@@ -18,7 +18,7 @@ const doubled = [item('Mul', { scalar: 2 }, ['room'], 'doubled')];
 
 async function expectBatch(): Promise<void> {
   const { expected, found } = await rig.compare();
-  expect(linesOf(found)).toEqual(linesOf(expected));
+  expectSame(found, expected);
   expect(found.every(({ timeMs }) => timeMs.length > 0)).toBe(true);
 }
 
