@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { expect } from 'vitest';
 import { homeArena } from '../../src/kernels/arena.js';
 
 /** Columns for tests of kernels, and ways to compare them. */
@@ -44,7 +45,18 @@ export const risingOf = (lengthMax: number): fc.Arbitrary<Float64Array> =>
     return Float64Array.from(gaps, (gap) => (t += gap));
   });
 
-/** Bits as text: 0 and -0 differ, all NaN are equal. */
-export function bitsOf(column: ArrayLike<number>): string {
+/** Fails unless both have the same bits; all NaN are equal. Writes them out only if they differ. */
+export function expectSameBits(found: ArrayLike<number>, expected: ArrayLike<number>): void {
+  if (!hasSameBits(found, expected)) expect(textOf(found)).toBe(textOf(expected));
+}
+
+function hasSameBits(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false;
+  return true;
+}
+
+/** 0 and -0 differ. */
+function textOf(column: ArrayLike<number>): string {
   return Array.from(column, (x) => (Object.is(x, -0) ? '-0' : String(x))).join(' ');
 }

@@ -12,7 +12,7 @@ import {
   type Series,
 } from '../../src/index.js';
 import { joinParts } from '../conformance/conformance.js';
-import { linesOf, runWithin, type Scene, sceneArbitrary, seriesOf } from './running.js';
+import { expectSame, runWithin, type Scene, sceneArbitrary, seriesOf } from './running.js';
 import { risingArbitrary } from './steps.js';
 
 /** A run in parts, each warmed up with the samples before it, equals one run. */
@@ -55,7 +55,10 @@ test('a stream up to an instant and a run from there on, warmed up with all samp
       }
       const rest = runBatch(plan, series, { ...own, from: cutMs!, warmup: 'all' });
       const given = [...parts.flat(), ...rest.series];
-      expect(linesOf(plan.items.map(({ output }) => joinParts(output, given)))).toEqual(linesOf(whole.series));
+      expectSame(
+        plan.items.map(({ output }) => joinParts(output, given)),
+        whole.series,
+      );
     },
   );
   fc.assert(property, { numRuns: 250 });

@@ -80,7 +80,7 @@ describe('4.2: x-correlation-id', () => {
   it('is in log lines of the plugin too, where the host numbers its requests itself', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line) => lines.push(line) });
-    const host = fastify({ loggerInstance: log });
+    const host = fastify({ loggerInstance: log, pluginTimeout: 0 });
     await host.register(windrowService, { storage: service.service.context.storage, prefix: '/windrow' });
     const answer = await host.inject({ url: '/windrow/health/live', headers: { [HEADER]: 'of-the-caller' } });
     expect([answer.statusCode, answer.headers[HEADER]]).toEqual([200, 'of-the-caller']);

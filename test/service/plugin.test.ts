@@ -12,9 +12,13 @@ import { silentLog } from './silent-log.js';
 let folder: string;
 let host: FastifyInstance;
 
+// The load of the test machine must not matter: it may take seconds to start a service, and to answer.
+const openHost = () => fastify({ pluginTimeout: 0 });
+const settings = { eventLoopDelayMsMax: 0 };
+
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'windrow-plugin-'));
-  host = fastify();
+  host = openHost();
 });
 
 afterEach(async () => {
@@ -56,11 +60,11 @@ async function writeAndRead(prefix: string, client: { clientId: string; clientSe
 describe('the service in an existing server', () => {
   it('answers under its prefix, stops with its host, and continues in the next one', async () => {
     const client = await addClient(folder);
-    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
     expect(await writeAndRead('/windrow', client, 7)).toEqual([7]);
     await host.close();
-    host = fastify();
-    await host.register(windrowService, { dataDirectory: folder, prefix: '/elsewhere' });
+    host = openHost();
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/elsewhere', settings });
     const headers = await tokenAt('/elsewhere', client);
     const read = await host.inject({ url: '/elsewhere/core/timeseries/a/samples', headers });
     expect(read.json().data).toHaveLength(1);
@@ -79,7 +83,7 @@ describe('the service in an existing server', () => {
         async (r) => r.query,
       );
     }
-    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
     const ask = async (app: FastifyInstance) => {
       const json = { 'content-type': 'application/json' };
       const answers = await Promise.all([
@@ -108,7 +112,7 @@ describe('the service in an existing server', () => {
 
   it("2.2: unknown paths and methods below the prefix get its envelope, others the host's response", async () => {
     host.setNotFoundHandler(async (_request, reply) => reply.code(404).send('nothing of the host'));
-    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
     for (const url of ['/windrow/nowhere', '/windrow', '/windrow/', '/windrow/core/status/a/b?x=1']) {
       const answer = await host.inject({ url, headers: { 'x-correlation-id': 'mine' } });
       expect([url, answer.statusCode, answer.json()]).toEqual([
@@ -134,7 +138,7 @@ describe('the service in an existing server', () => {
   it.each(['', '/api'])('without a prefix of its own, unknown paths are left to the host (%s)', async (prefix) => {
     const scoped = async (scope: FastifyInstance): Promise<void> => {
       scope.setNotFoundHandler(async (_request, reply) => reply.code(404).send('nothing of the host'));
-      await scope.register(windrowService, { dataDirectory: folder });
+      await scope.register(windrowService, { dataDirectory: folder, settings });
     };
     await host.register(scoped, { prefix });
     expect((await host.inject({ url: `${prefix}/nowhere` })).body).toBe('nothing of the host');
@@ -144,8 +148,8 @@ describe('the service in an existing server', () => {
   it('runs twice under two prefixes, each with its own store', async () => {
     const folders = [join(folder, 'one'), join(folder, 'two')] as const;
     const clients = [await addClient(folders[0]), await addClient(folders[1])] as const;
-    await host.register(windrowService, { dataDirectory: folders[0], prefix: '/one' });
-    await host.register(windrowService, { dataDirectory: folders[1], prefix: '/two' });
+    await host.register(windrowService, { dataDirectory: folders[0], prefix: '/one', settings });
+    await host.register(windrowService, { dataDirectory: folders[1], prefix: '/two', settings });
     expect(await writeAndRead('/one', clients[0], 1)).toEqual([1]);
     expect(await writeAndRead('/two', clients[1], 2)).toEqual([2]);
     const stranger = { method: 'POST', url: '/two/idm/ims/connect/introspect' } as const;
@@ -169,7 +173,7 @@ describe('the service in an existing server', () => {
     async () => {
       const umask = process.umask(0o022);
       onTestFinished(() => void process.umask(umask));
-      await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+      await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
       await host.ready();
       const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
       const modes = files.map(({ name }) => [name, statSync(join(folder, name)).mode & 0o077]);
@@ -182,8 +186,8 @@ describe('the service in an existing server', () => {
     await host.register(swagger, { openapi: { openapi: '3.0.0', info: { title: 'host', version: '1' } } });
     await host.register(rateLimit, { max: 1000 });
     host.get('/own', { schema: { summary: 'of the host' } }, async () => 'own');
-    const settings = { requestsPerMinuteMax: 100 };
-    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
+    const limited = { ...settings, requestsPerMinuteMax: 100 };
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings: limited });
     await host.ready();
     expect((await host.inject({ url: '/own' })).body).toBe('own');
     expect((await host.inject({ url: '/windrow/openapi.json' })).json().info.title).toBe('windrow');
@@ -192,8 +196,8 @@ describe('the service in an existing server', () => {
   });
 
   it('a second service over the same data directory uses the same store', async () => {
-    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
-    await host.register(windrowService, { dataDirectory: folder, prefix: '/beside' });
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/beside', settings });
     await host.ready();
     for (const prefix of ['/windrow', '/beside']) {
       expect((await host.inject({ url: `${prefix}/health/ready` })).statusCode).toBe(200);

@@ -69,7 +69,7 @@ describe('7.2: 429', () => {
   it('processes of one store share the counts', async () => {
     const headers = await bearerOf();
     const { storage } = service.service.context;
-    const other = fastify();
+    const other = fastify({ pluginTimeout: 0 });
     const { clock } = service;
     const settings = { requestsPerMinuteMax: MAX, eventLoopDelayMsMax: 0 };
     await other.register(windrowService, { storage, clock, scheduler: clock.scheduler, settings });

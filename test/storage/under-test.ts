@@ -5,7 +5,8 @@ import { createDatabase, type TestDatabase } from './postgres/open.js';
 
 /** Where a test of the service keeps its data: in a directory, or in a database (vitest project `postgres`). */
 export interface StoreUnderTest {
-  open(clock: StorageClock): Promise<Storage>;
+  /** @param isTimeless whether a database, too, goes by the test's clock, so that work waits as long as it needs. */
+  open(clock: StorageClock, isTimeless?: boolean): Promise<Storage>;
   /** Ends leases earlier, where they do not go by the test's clock. */
   advanceLeases(ms: number): Promise<void>;
   remove(): Promise<void>;
@@ -25,7 +26,10 @@ export async function storeUnderTest(directory: string): Promise<StoreUnderTest>
 export function storeIn(database: TestDatabase): StoreUnderTest {
   return {
     // A clock that stands still would never reach a time limit.
-    open: () => openPostgresStorage({ address: database.address, clock: { monotonicMs: () => performance.now() } }),
+    open: (clock, isTimeless = false) => {
+      const own = isTimeless ? clock : { monotonicMs: () => performance.now() };
+      return openPostgresStorage({ address: database.address, clock: own });
+    },
     advanceLeases: database.advanceLeases,
     remove: database.remove,
   };

@@ -42,6 +42,8 @@ export function createApp(options: AppOptions): FastifyInstance {
       connectionsCheckingInterval: HEADERS_CHECK_MS,
       requireHostHeader: false,
     },
+    // A start on a busy machine takes as long as it needs.
+    pluginTimeout: 0,
     loggerInstance: log,
     // The service logs one line per request itself, with its correlation id.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlationId' }),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shardOf } from '../../../src/storage/shard.js';
 import { itemCheckpoints, transactions } from '../../../src/storage/tables/operations.js';
 import { segments, series } from '../../../src/storage/tables/samples.js';
-import { linesOf } from '../../laws/running.js';
+import { expectSame } from '../../laws/running.js';
 import { change, item, minutes } from './posted.js';
 import { openRig, type Rig, smallSizes } from './rig.js';
 
@@ -31,7 +31,7 @@ async function itemTransactions() {
 
 async function expectBatch(): Promise<void> {
   const { expected, found } = await rig.compare();
-  expect(linesOf(found)).toEqual(linesOf(expected));
+  expectSame(found, expected);
   expect(found.every(({ timeMs }) => timeMs.length > 0)).toBe(true);
 }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { readOperations } from '../../../src/service/operations/request.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
 import { NO_COLUMNS } from '../../../src/storage/samples/samples.js';
-import { linesOf, runWithin, sceneArbitrary } from '../../laws/running.js';
+import { expectSame, runWithin, sceneArbitrary } from '../../laws/running.js';
 import type { Samples } from '../../laws/samples.js';
 import { openRig, type Rig, smallSizes } from './rig.js';
 
@@ -78,7 +78,7 @@ it(title, async () => {
           await rig.kill();
           await rig.worker().onIdle();
           const { expected, found } = await rig.compare();
-          expect(linesOf(found)).toEqual(linesOf(expected));
+          expectSame(found, expected);
           expect((await rig.items()).map(({ state }) => state)).toEqual(body.map(() => 'Active'));
         } finally {
           await rig.close();

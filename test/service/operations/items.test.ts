@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { linesOf } from '../../laws/running.js';
+import { expectSame } from '../../laws/running.js';
 import { item, minutes, openPosting, type Posting } from './posted.js';
 
 let posting: Posting;
@@ -94,7 +94,7 @@ describe('posting an item again', () => {
     const after = (await itemOf('again'))!;
     expect(after).toMatchObject({ itemId: before.itemId, revision: 2, state: 'Active' });
     expect(second).toMatchObject({ requestAction: 'Replace' });
-    expect(linesOf([await posting.stored(result('again'))])).toEqual(linesOf(await posting.expected(request)));
+    expectSame([await posting.stored(result('again'))], await posting.expected(request));
     const ended = (await posting.call('GET', `/core/status/${first.id}`)).body.data as object;
     expect(ended).toMatchObject({ state: 'Completed' });
   });
@@ -103,7 +103,7 @@ describe('posting an item again', () => {
     await posting.run(times(3, 'same'));
     const before = await posting.stored(result('same'));
     await posting.run(times(3, 'same'));
-    expect(linesOf([await posting.stored(result('same'))])).toEqual(linesOf([before]));
+    expectSame([await posting.stored(result('same'))], [before]);
     expect((await itemOf('same'))!.revision).toBe(2);
   });
 });
@@ -152,7 +152,7 @@ describe('deleting an item', () => {
     expect(before.timeMs.length).toBe(3);
     const { itemId } = (await itemOf('kept'))!;
     await posting.call('DELETE', `/core/operations/${itemId}?keepResults=true`);
-    expect(linesOf([await posting.stored(result('kept'))])).toEqual(linesOf([before]));
+    expectSame([await posting.stored(result('kept'))], [before]);
     const sample = { ...result('kept'), timestamp: '2026-02-01T00:00:00Z', val: 7 };
     expect((await posting.call('POST', '/core/samples', [sample])).statusCode).toBe(200);
     expect((await posting.stored(result('kept'))).timeMs.length).toBe(4);

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { shardOf } from '../../../src/storage/shard.js';
 import { logProgress } from '../../../src/storage/tables/samples.js';
-import { linesOf } from '../../laws/running.js';
+import { expectSame } from '../../laws/running.js';
 import { item, START_MS } from './posted.js';
 import { openRig } from './rig.js';
 import { countStatements } from './statements.js';
@@ -51,7 +51,7 @@ async function runMany(seriesCount: number, itemsOfSeries: number) {
     }
     asked.stop();
     const { expected, found } = await rig.compare();
-    expect(linesOf(found)).toEqual(linesOf(expected));
+    expectSame(found, expected);
     const statementCount = [...asked.counts.values()].reduce((sum, count) => sum + count, 0);
     return { ...asked, statementCount };
   } finally {
@@ -136,7 +136,7 @@ test.each([
         await rig.worker().onIdle();
         expect(await takenIn()).toBeGreaterThan(commit);
         const { expected, found } = await rig.compare();
-        expect(linesOf(found)).toEqual(linesOf(expected));
+        expectSame(found, expected);
       }
     } finally {
       await rig.close();
@@ -173,7 +173,7 @@ test('items catch up with writers that write more each time than one transaction
     rig.worker().wake(shard);
     await rig.worker().onIdle();
     const { expected, found } = await rig.compare();
-    expect(linesOf(found)).toEqual(linesOf(expected));
+    expectSame(found, expected);
   } finally {
     await rig.close();
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { linesOf } from '../../laws/running.js';
+import { expectSame } from '../../laws/running.js';
 import { item, minutes, openPosting, type Posting, START_MS } from './posted.js';
 
 // Interface 4.3: every operation, with every function and interval in the table, as stream and as Batch.
@@ -72,7 +72,7 @@ describe('4.3: each operation runs over stored samples and is kept up to date', 
       expect([title, kind, record.state]).toEqual([title, kind, kind === 'Batch' ? 'Completed' : 'Active']);
       const found = await posting.stored({ timeseriesId: `${title} ${kind}`, metric: 'Result' });
       const [expected] = await posting.expected(request);
-      expect(linesOf([found])).toEqual(linesOf([expected!]));
+      expectSame([found], [expected!]);
       expect(found.timeMs.length).toBeGreaterThan(0);
     }
   });
@@ -91,10 +91,10 @@ describe('4.3: each operation runs over stored samples and is kept up to date', 
       for (const kind of ['stream', 'Batch each hour']) {
         const found = await posting.stored({ timeseriesId: `${title} ${kind}`, metric: 'Result' });
         const [expected] = await posting.expected([item(operation, parameters, inputs, `${title} ${kind}`)]);
-        expect(linesOf([found])).toEqual(linesOf([expected!]));
+        expectSame([found], [expected!]);
       }
       const once = await posting.stored({ timeseriesId: `${title} Batch`, metric: 'Result' });
-      expect(linesOf([once])).toEqual(linesOf([before[index]!]));
+      expectSame([once], [before[index]!]);
     }
   });
 });

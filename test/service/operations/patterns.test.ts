@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openEvery, planEvery, runEvery } from '../../../src/engine/every/index.js';
 import type { Series } from '../../../src/index.js';
-import { linesOf } from '../../laws/running.js';
+import { expectSame } from '../../laws/running.js';
 import { change, item, minutes, openPosting, type Posting } from './posted.js';
 import { openRig, type Rig, smallSizes } from './rig.js';
 
@@ -23,9 +23,9 @@ describe('an item with a pattern, in the worker', () => {
         ...(await rig.stored({ timeseriesId, metric })),
       })),
     );
-    expect(linesOf(found)).toEqual(linesOf(expected));
+    expectSame(found, expected);
     const { expected: plain, found: again } = await rig.compare();
-    expect(linesOf(again)).toEqual(linesOf(plain));
+    expectSame(again, plain);
   };
 
   it.each([{}, smallSizes])(
@@ -185,7 +185,7 @@ describe('an item with a pattern, over HTTP', () => {
     const highest = [item('Aggregate', { function: 'Max', interval: 'Hourly' }, ['zone-{n}'], 'zone-{n}')];
     await posting.run(highest);
     for (const expected of runEvery(planEvery(highest), zones).series) {
-      expect(linesOf([await posting.stored(expected)])).toEqual(linesOf([expected]));
+      expectSame([await posting.stored(expected)], [expected]);
     }
     expect(await items()).toHaveLength(4);
   });

@@ -56,6 +56,8 @@ export interface RigOptions {
   readonly groups?: number;
   /** Unless it is the one under test. */
   readonly store?: StoreUnderTest;
+  /** The store goes by the rig's clock, even a database: a group of commits takes all work that comes meanwhile. */
+  readonly isStoreTimeless?: boolean;
 }
 
 /** Sizes so small that even short series take every path of store and worker. */
@@ -78,7 +80,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   let nowMs = options.nowMs ?? Date.UTC(2026, 0, 1);
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   const store = options.store ?? (await storeUnderTest(directory));
-  const storage = await store.open(clock);
+  const storage = await store.open(clock, options.isStoreTimeless);
   const samples = createSampleStore({ clock });
   const context: ServiceContext = {
     storage,

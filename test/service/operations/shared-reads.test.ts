@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { shardOf } from '../../../src/storage/shard.js';
-import { linesOf } from '../../laws/running.js';
+import { expectSame } from '../../laws/running.js';
 import { change, item, minutes } from './posted.js';
 import { openRig, type RigOptions, smallSizes } from './rig.js';
 import { countStatements } from './statements.js';
@@ -31,7 +31,7 @@ async function readsOf(itemCount: number, options: RigOptions, isKilled: boolean
     await rig.worker().onIdle();
     asked.stop();
     const { expected, found } = await rig.compare();
-    expect(linesOf(found)).toEqual(linesOf(expected));
+    expectSame(found, expected);
     const { context, organisation } = rig;
     const key = await context.storage.read(shardOf(organisation), (tx) => context.samples.info(tx, organisation, room));
     expect(key?.sampleCount).toBe(isKilled ? 151 : 150);
@@ -72,7 +72,7 @@ it('samples cached for all of them are read anew once they change or are evicted
     await rig.register(readers(6));
     await rig.worker().onIdle();
     const { expected, found } = await rig.compare();
-    expect(linesOf(found)).toEqual(linesOf(expected));
+    expectSame(found, expected);
   } finally {
     await rig.close();
   }
@@ -97,7 +97,7 @@ it('a restarted worker looks up many items at a time', async () => {
     // Each continues from its own last checkpoint.
     expect(asked.counts.get('get item_checkpoints')).toBe(60);
     const { expected, found } = await rig.compare();
-    expect(linesOf(found)).toEqual(linesOf(expected));
+    expectSame(found, expected);
   } finally {
     await rig.close();
   }

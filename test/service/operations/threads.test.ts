@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { CheckpointError, createPlan, OutputLimitError } from '../../../src/index.js';
 import { createThreadPool } from '../../../src/service/operations/compute/pool.js';
 import { step } from '../../../src/service/operations/compute/step.js';
-import { linesOf } from '../../laws/running.js';
+import { expectSame } from '../../laws/running.js';
 import { item, minutes } from './posted.js';
 import { openRig, smallSizes } from './rig.js';
 
@@ -31,7 +31,7 @@ describe('threads', () => {
         [results, here.results],
         [preview, here.preview],
       ] as const) {
-        expect(linesOf([{ ...room, ...a }])).toEqual(linesOf([{ ...room, ...b }]));
+        expectSame([{ ...room, ...a }], [{ ...room, ...b }]);
       }
     }
     expect(room.timeMs.length).toBe(5000);
@@ -87,7 +87,7 @@ describe('threads', () => {
       ]);
       await rig.worker().onIdle();
       const { expected, found } = await rig.compare();
-      expect(linesOf(found)).toEqual(linesOf(expected));
+      expectSame(found, expected);
       expect((await rig.items()).map(({ state }) => state).sort()).toEqual(['Active', 'Active', 'Completed']);
     } finally {
       await rig.close();

@@ -381,4 +381,16 @@ describe('bodies of samples', () => {
     );
     expect(streamedForms.map(({ contentType }) => contentType)).toHaveLength(3);
   });
+
+  it('written JSON is whole, however many digits its times have', () => {
+    const timeMs = Float64Array.of(-0.1, -1e-300, 0, 5e-324, 1 / 3, 1.25);
+    for (const from of timeMs.keys()) {
+      const times = timeMs.slice(from);
+      const series: Series = { timeseriesId: 'a', metric: 'Raw', timeMs: times, value: times.map((_, i) => i) };
+      const text = Buffer.from(jsonObjects(',')(series)).toString();
+      expect(JSON.parse(`[${text.slice(0, -1)}]`)).toEqual(
+        [...times].map((t, val) => ({ timeseriesId: 'a', metric: 'Raw', timestamp: formatInstant(t), val })),
+      );
+    }
+  });
 });

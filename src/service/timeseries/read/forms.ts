@@ -1,6 +1,13 @@
 import { formatInstant } from '../../../core/instant.js';
 import type { Series } from '../../../core/series.js';
-import { createDayPrefix, NUMBER_LENGTH_MAX, putNumber, putText, putTime } from '../../../formats/csv/write/put.js';
+import {
+  createDayPrefix,
+  NUMBER_LENGTH_MAX,
+  putNumber,
+  putText,
+  putTime,
+  TIME_LENGTH_MAX,
+} from '../../../formats/csv/write/put.js';
 import { createCsvWriter, csvHeader } from '../../../formats/csv/write/writer.js';
 import { writeFrame } from '../columns-format.js';
 import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from '../write/bodies.js';
@@ -39,14 +46,21 @@ export function jsonObjects(separator: string): WriteSamples {
   return ({ timeseriesId, metric, timeMs, value }) => {
     const names = `{"timeseriesId":${JSON.stringify(timeseriesId)},"metric":${JSON.stringify(metric)},"timestamp":"`;
     const head = encoder.encode(names);
-    const rowLength = head.length + UNUSUAL_TIME_LENGTH + middle.length + NUMBER_LENGTH_MAX + tail.length;
+    const afterTimeLength = middle.length + NUMBER_LENGTH_MAX + tail.length;
+    const rowLength = head.length + TIME_LENGTH_MAX + afterTimeLength;
     // Uninitialised: only written bytes are returned.
-    const bytes = Buffer.allocUnsafe(rowLength * timeMs.length);
+    let bytes = Buffer.allocUnsafe(rowLength * timeMs.length);
     let at = 0;
     for (let row = 0; row < timeMs.length; row++) {
       at = putBytes(bytes, at, head);
       const afterTime = putTime(bytes, at, timeMs[row]!, day);
-      at = afterTime >= 0 ? afterTime : putText(bytes, at, formatInstant(timeMs[row]!));
+      if (afterTime >= 0) at = afterTime;
+      else {
+        // A time near 1970 may have hundreds of digits.
+        const text = formatInstant(timeMs[row]!);
+        bytes = withRoom(bytes, at + text.length + afterTimeLength + rowLength * (timeMs.length - row - 1));
+        at = putText(bytes, at, text);
+      }
       at = putBytes(bytes, at, middle);
       at = putNumber(bytes, at, value[row]!);
       at = putBytes(bytes, at, tail);
@@ -55,11 +69,16 @@ export function jsonObjects(separator: string): WriteSamples {
   };
 }
 
+function withRoom(bytes: Buffer<ArrayBuffer>, length: number): Buffer<ArrayBuffer> {
+  if (length <= bytes.length) return bytes;
+  const larger = Buffer.allocUnsafe(Math.max(length, 2 * bytes.length));
+  larger.set(bytes);
+  return larger;
+}
+
 function putBytes(bytes: Uint8Array, at: number, part: Uint8Array): number {
   for (let i = 0; i < part.length; i++) bytes[at + i] = part[i]!;
   return at + part.length;
 }
 
 const encoder = new TextEncoder();
-// Times with fractions of a millisecond have more digits: at most those of a double.
-const UNUSUAL_TIME_LENGTH = 64;
