@@ -152,9 +152,9 @@ function Verdict({ compared, different }: Differences) {
   return (
     <p class="verdict" role="status">
       {different === 0
-        ? `The service has the same: all ${counted(compared, 'result')} equal those of this page, bit for bit.`
-        : `${countText(different)} of ${counted(compared, 'result')} differ from those of this page: the service has ` +
-          'other samples of these series, too.'}
+        ? `The service has the same results as this page, bit for bit: ${countText(compared)} of ${countText(compared)}.`
+        : `${countText(different)} of ${counted(compared, 'result')} differ from this page's: the service has other ` +
+          'samples of these series, too.'}
     </p>
   );
 }
