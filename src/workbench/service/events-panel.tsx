@@ -13,7 +13,7 @@ export type AskedEvents = Readonly<Record<'collection' | '$filter' | '$orderby',
 
 const FIELDS: readonly (readonly [name: keyof AskedEvents, label: string, placeholder: string])[] = [
   ['collection', 'Collection', 'demo-building'],
-  ['$filter', 'Filter', "severity eq 'High' and status eq 'Open'"],
+  ['$filter', 'Filter', "severity eq 'Low' and status eq 'Open'"],
   ['$orderby', 'Order', 'occurredAt desc'],
 ];
 
