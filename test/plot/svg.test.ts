@@ -76,7 +76,7 @@ describe('SVG chart', () => {
     }
   });
 
-  it('has at most seven lines in a panel, so that a colour stands for one, however different a hundred series are', () => {
+  it('has at most seven lines in a panel, one to a colour, however different a hundred series are', () => {
     const many = Array.from({ length: 100 }, (_, k) =>
       seriesOf(
         `meter-${k}`,

@@ -6,7 +6,7 @@ import { addStep, eventually, missingBrowser, useBrowser } from './browser.js';
 describe.skipIf(missingBrowser !== undefined)('the workbench when its service fails', () => {
   const open = useBrowser();
 
-  it('says so, follows live data again once the service is back, and keeps what was typed over a new sign-in', async () => {
+  it('says so, goes on with live data once it is back, and keeps what was typed until a new sign-in', async () => {
     const folder = temporaryFolder();
     const credentials = await addClient(folder);
     const words = ['--data-dir', folder, '--log-level', 'error'];
