@@ -117,6 +117,14 @@ function render(markdown, path, sources, folder) {
     if (tag === 'h2') headings.push({ anchor: anchorOf(title), title: title.replaceAll('`', '') });
     return `<${tag} id="${anchorOf(title)}">`;
   };
+  // A cell above the names of rows is no header.
+  const cell = (tokens, index, options, _, self) => {
+    const isEmpty = tokens[index + tokens[index].nesting].content === '';
+    if (isEmpty) tokens[index].tag = 'td';
+    return self.renderToken(tokens, index, options);
+  };
+  md.renderer.rules.th_open = cell;
+  md.renderer.rules.th_close = cell;
   // Wide tables and long lines scroll by themselves, also by keyboard.
   md.renderer.rules.table_open = () => {
     const name = escapeHtml(`Table ${++tableCount}: ${place}`);

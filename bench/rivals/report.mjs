@@ -184,6 +184,8 @@ ${pageReporting ? MEMORY_NOTE : ''}
 
 ![Results kept: time taken as a multiple of windrow's](benchmarks.svg)
 
+## Each task
+
 ${groups(found.filter(({ isBrief }) => !isBrief)).map(table).join('\n')}
 ${briefTable(found)}`;
 }

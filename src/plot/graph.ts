@@ -8,6 +8,8 @@ import { graphStyle } from './style.js';
 const BOX_WIDTH = 330;
 const PADDING = 12;
 const LINE_HEIGHT = 17;
+/** The width of bold letters relative to others. */
+const BOLD_SCALE = 1.15;
 const MARGIN = 16;
 
 /** A line of text in a box. */
@@ -86,7 +88,8 @@ function drawBox({ className, lines, width, height }: Box, { x, y }: Placed): st
   const place = `x="${pixel(x)}" y="${pixel(y)}" width="${width}" height="${height}"`;
   const texts = lines.map((line, index) => {
     const top = y + PADDING + 10 + index * LINE_HEIGHT;
-    return text(line.className, x + PADDING, top, fitted(line.text, width - 2 * PADDING));
+    const letters = line.className === 'strong' ? BOLD_SCALE : 1;
+    return text(line.className, x + PADDING, top, fitted(line.text, (width - 2 * PADDING) / letters));
   });
   return `<g><rect class="box ${className}" ${place} rx="7"/>${texts.join('')}</g>`;
 }

@@ -8,18 +8,20 @@ export interface Panel {
 const FILLED_MIN = 0.3;
 /** As many as there are colours and markers. */
 const LINES_MAX = 7;
-const PANELS_MAX = 6;
+/** So many panels, or as many as all lines need, but at most so many. */
+const PANELS_USUAL = 6;
+const PANELS_MAX = 20;
 
 /** Groups lines of similar values: a ratio of 0 to 1 would look flat beside thousands. */
 export function groupIntoPanels(lines: readonly ChartLine[]): Panel[] {
+  const drawn = lines.filter(({ timeMs }) => timeMs.length > 0);
+  const panelsMax = Math.min(PANELS_MAX, Math.max(PANELS_USUAL, Math.ceil(drawn.length / LINES_MAX)));
   const panels: ChartLine[][] = [];
-  for (const line of lines) {
-    if (line.timeMs.length === 0) continue;
+  for (const line of drawn) {
     const fitting = panels.find((panel) => fits(panel, line));
-    const last = panels.length >= PANELS_MAX ? panels.at(-1) : undefined;
-    const panel = fitting ?? last;
-    if (panel === undefined) panels.push([line]);
-    else panel.push(line);
+    if (fitting !== undefined) fitting.push(line);
+    else if (panels.length < panelsMax) panels.push([line]);
+    else panels.reduce((least, panel) => (panel.length <= least.length ? panel : least)).push(line);
   }
   return panels.map((panel) => ({ lines: panel, isBinary: panel.every(({ isBinary }) => isBinary) }));
 }

@@ -54,6 +54,18 @@ describe('the site generated from docs/', () => {
     }
   });
 
+  it('has no header without a word, and leaves out no level of headings', () => {
+    for (const page of pages) {
+      const html = read(page);
+      expect(html, page).not.toMatch(/<th[^>]*><\/th>/);
+      const levels = [...html.matchAll(/<h([1-6]) /g)].map(([, level]) => Number(level));
+      expect(
+        levels.filter((level, index) => level > (levels[index - 1] ?? 0) + 1),
+        page,
+      ).toEqual([]);
+    }
+  });
+
   it('names each table of a page by a name of its own', () => {
     for (const page of pages) {
       const names = [...read(page).matchAll(/role="region" aria-label="([^"]*)"/g)].map(([, name]) => name);

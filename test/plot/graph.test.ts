@@ -80,4 +80,11 @@ describe('the picture of a plan', () => {
     expect(svg).toMatch(/>plant\/very[^<]*\u2026[^<]*long\/Raw</);
     expect(svg).toMatch(new RegExp(`<desc>[^<]*${id}/Raw`));
   });
+
+  it('shortens bold text more, as its letters are wider', () => {
+    const svg = drawGraph(createPlan([pipeline('n'.repeat(200)).abs().as('n'.repeat(100))]));
+    const longest = (texts: RegExp) => Math.max(...[...svg.matchAll(texts)].map(([, text = '']) => text.length));
+    const plain = longest(/<text x[^>]*>([^<]*\u2026[^<]*)</g);
+    expect(longest(/<text class="strong"[^>]*>([^<]*\u2026[^<]*)</g)).toBeLessThan(0.9 * plain);
+  });
 });

@@ -76,6 +76,21 @@ describe('SVG chart', () => {
     }
   });
 
+  it('has at most seven lines in a panel, one to a colour, however different a hundred series are', () => {
+    const many = Array.from({ length: 100 }, (_, k) =>
+      seriesOf(
+        `meter-${k}`,
+        minutes(9, (i) => k * k + i),
+      ),
+    );
+    const panels = drawSvg(linesOf(...many))
+      .split('class="grid"')
+      .slice(1);
+    const counts = panels.map((panel) => curvesIn(panel).length);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(100);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(7);
+  });
+
   it('shares a panel only among similar values', () => {
     const panelCount = (svg: string): number => svg.match(/class="grid"/g)?.length ?? 0;
     const warm = seriesOf(

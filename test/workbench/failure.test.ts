@@ -6,7 +6,7 @@ import { addStep, eventually, missingBrowser, useBrowser } from './browser.js';
 describe.skipIf(missingBrowser !== undefined)('the workbench when its service fails', () => {
   const open = useBrowser();
 
-  it('says so, follows live data again once the service is back, and asks for a new sign-in', async () => {
+  it('says so, goes on with live data once it is back, and keeps what was typed until a new sign-in', async () => {
     const folder = temporaryFolder();
     const credentials = await addClient(folder);
     const words = ['--data-dir', folder, '--log-level', 'error'];
@@ -51,6 +51,15 @@ describe.skipIf(missingBrowser !== undefined)('the workbench when its service fa
     expect(spawnSync(process.execPath, [commandPath, ...removal]).status).toBe(0);
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('region', { name: 'Sign in to the service' }).getByText('The sign-in has ended').waitFor();
+    const next = await addClient(folder);
+    const field = page.getByLabel('Client id');
+    await eventually(() => field.evaluate((input) => input.matches(':focus'))).toBe(true);
+    await page.keyboard.type(next.clientId);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(next.clientSecret);
+    await page.keyboard.press('Enter');
+    await eventually(() => page.locator('.service').evaluate((panel) => panel.matches(':focus'))).toBe(true);
+    expect(await page.getByLabel('Collection').inputValue()).toBe('events');
     await page.close();
   });
 });

@@ -70,7 +70,7 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     release();
     expect(await violations(page)).toEqual([]);
     await sendButton(page).click();
-    await eventually(() => verdict(page).textContent()).toMatch(/^The service has the same: all 3 results equal/);
+    await eventually(() => verdict(page).textContent()).toMatch(/bit for bit: 3 of 3\.$/);
     await eventually(() => page.getByText('meter/Raw: sent').textContent()).toMatch(
       /sent 201,000 of 201,000 samples; the service left out 1 missing, 1 replaced by a later sample of the same time$/,
     );
@@ -130,7 +130,7 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     await page.getByRole('button', { name: 'Send it to the service…' }).click();
     await page.route('**/core/samples', (route) => route.abort());
     await sendButton(page).click();
-    await eventually(() => verdict(page).textContent()).toMatch(/^The service has the same: all 7,888 results equal/);
+    await eventually(() => verdict(page).textContent()).toMatch(/bit for bit: 7,888 of 7,888\.$/);
     await eventually(() => page.getByText('the service has these 7,267 samples already').count()).toBe(1);
     // Lines keep their places and so their colours; the stored one comes last.
     const names = await page.locator('.legend tbody th').allTextContents();

@@ -1,4 +1,4 @@
-import { useId, useMemo } from 'preact/hooks';
+import { useId, useMemo, useState } from 'preact/hooks';
 import { type Issue, operations, type SeriesReference } from '../../index.js';
 import { DataTable } from '../chart/data-table.js';
 import { Spark } from '../chart/spark.js';
@@ -214,10 +214,16 @@ interface InputFieldProps {
   readonly onChoose: (chosen: SeriesReference | undefined) => void;
 }
 
+/** So many choices are offered once the field is pointed at or has the focus: 10,000 take a second. */
+const CHOICES_MANY = 500;
+
 function InputField({ label, value, choices, none, issues, onChoose }: InputFieldProps) {
   const id = useId();
   const key = value === undefined ? '' : keyOf(value);
   const find = (wanted: string) => choices.flat().find((one) => keyOf(one) === wanted);
+  const [isNear, setIsNear] = useState(false);
+  const offered = isNear || choices.flat().length < CHOICES_MANY ? choices : [];
+  const offer = (): void => setIsNear(true);
   return (
     <div class="field input-field">
       <label for={id}>{label}</label>
@@ -225,14 +231,18 @@ function InputField({ label, value, choices, none, issues, onChoose }: InputFiel
         id={id}
         value={key}
         aria-invalid={issues.length > 0}
+        onFocus={offer}
+        onPointerEnter={offer}
         onChange={({ currentTarget }) => {
           const chosen = find(currentTarget.value);
           onChoose(chosen && referenceOf(chosen));
         }}
       >
         {(none !== undefined || value === undefined) && <option value="">{none ?? '–'}</option>}
-        {value !== undefined && find(key) === undefined && <option value={key}>{nameOf(value)}</option>}
-        {choices.map((some, index) => (
+        {value !== undefined && (offered !== choices || find(key) === undefined) && (
+          <option value={key}>{nameOf(value)}</option>
+        )}
+        {offered.map((some, index) => (
           <Options key={index} choices={some} />
         ))}
       </select>

@@ -2,23 +2,25 @@ import { useState } from 'preact/hooks';
 import { countText } from '../chart/zoned-time.js';
 import type { Page } from './api.js';
 import { ProblemLines } from './problem-lines.js';
-import type { PartProps } from './service-panel.js';
+import type { PartProps, StateOf } from './service-panel.js';
 import { useProblem } from './use-problem.js';
 
 const SHOWN = ['occurredAt', 'name', 'severity', 'status', 'id', 'descr'];
 const PAGE_SIZES = [10, 50, 200];
 
-const FIELDS: readonly (readonly [name: 'collection' | '$filter' | '$orderby', label: string, placeholder: string])[] =
-  [
-    ['collection', 'Collection', 'demo-building'],
-    ['$filter', 'Filter', "severity eq 'High' and status eq 'Open'"],
-    ['$orderby', 'Order', 'occurredAt desc'],
-  ];
+/** What a person asks for: a collection, and clauses about its events. */
+export type AskedEvents = Readonly<Record<'collection' | '$filter' | '$orderby', string>>;
+
+const FIELDS: readonly (readonly [name: keyof AskedEvents, label: string, placeholder: string])[] = [
+  ['collection', 'Collection', 'demo-building'],
+  ['$filter', 'Filter', "severity eq 'Low' and status eq 'Open'"],
+  ['$orderby', 'Order', 'occurredAt desc'],
+];
 
 /** Events of a collection, filtered and page by page. */
-export function EventsPanel({ client, onSignedOut }: PartProps) {
+export function EventsPanel({ client, onSignedOut, wanted }: PartProps & { readonly wanted: StateOf<AskedEvents> }) {
   const { lines, attempt } = useProblem(onSignedOut);
-  const [asked, setAsked] = useState({ collection: '', $filter: '', $orderby: '' });
+  const [asked, setAsked] = wanted;
   const [pageSize, setPageSize] = useState(10);
   const [page, setPage] = useState<Page<Readonly<Record<string, unknown>>>>();
   /** How many events the pages before this one had. */

@@ -149,12 +149,13 @@ function useComparison(client: ServiceClient) {
 }
 
 function Verdict({ compared, different }: Differences) {
+  const all = countText(compared);
   return (
     <p class="verdict" role="status">
       {different === 0
-        ? `The service has the same: all ${counted(compared, 'result')} equal those of this page, bit for bit.`
-        : `${countText(different)} of ${counted(compared, 'result')} differ from those of this page: the service has ` +
-          'other samples of these series, too.'}
+        ? `The service has the same results as this page, bit for bit: ${all} of ${all}.`
+        : `${countText(different)} of ${counted(compared, 'result')} differ from this page's: the service has other ` +
+          'samples of these series, too.'}
     </p>
   );
 }

@@ -6,16 +6,24 @@ import { useWorkbench } from '../state.js';
 import type { Page, ServiceClient, StoredSeries } from './api.js';
 import { follow } from './follow.js';
 import { ProblemLines } from './problem-lines.js';
-import type { PartProps } from './service-panel.js';
+import type { PartProps, StateOf } from './service-panel.js';
 import { useProblem } from './use-problem.js';
 
+/** The span of stored series to read; '' is open. */
+export type StoredRange = Readonly<Record<'startTime' | 'endTime', string>>;
+
+interface SeriesPanelProps extends PartProps {
+  readonly endedCount: number;
+  readonly wanted: StateOf<StoredRange>;
+}
+
 /** The series that the service stores, to be drawn, computed with and followed. */
-export function SeriesPanel({ client, onSignedOut, endedCount }: PartProps & { readonly endedCount: number }) {
+export function SeriesPanel({ client, onSignedOut, endedCount, wanted }: SeriesPanelProps) {
   const { state } = useWorkbench();
   const problem = useProblem(onSignedOut);
   const { lines, attempt } = problem;
   const [page, setPage] = useState<Page<StoredSeries>>();
-  const [range, setRange] = useState({ startTime: '', endTime: '' });
+  const [range, setRange] = wanted;
   const stored = useStored(client, range, problem);
   const list = (after: string | null): Promise<boolean> => attempt(async () => setPage(await client.listSeries(after)));
   useEffect(() => void list(null), [client, endedCount]);

@@ -1,33 +1,40 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { LargeChart } from '../chart/large-chart.js';
 import type { SeriesInfo } from '../engine/protocol.js';
+import { focusSoon } from '../focus.js';
 import { useWorkbench } from '../state.js';
 import { ServiceClient, type SignIn } from './api.js';
-import { EventsPanel } from './events-panel.js';
+import { type AskedEvents, EventsPanel } from './events-panel.js';
 import { ProblemLines } from './problem-lines.js';
 import { RunPanel } from './run-panel.js';
 import type { Sent } from './sending.js';
-import { SeriesPanel } from './series-panel.js';
+import { SeriesPanel, type StoredRange } from './series-panel.js';
 import { useProblem } from './use-problem.js';
 
 /** The service that the page came from: its series, the pipeline in it, and events. */
 export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   const [client, setClient] = useState<ServiceClient>();
   const { lines, attempt, report } = useProblem();
-  const signIn = (how: SignIn): Promise<boolean> => attempt(async () => setClient(await ServiceClient.signIn(how)));
+  const signIn = async (how: SignIn): Promise<void> => {
+    if (await attempt(async () => setClient(await ServiceClient.signIn(how)))) focusSoon('.service');
+  };
   useSignInLink(signIn);
   /** The number of requests that have ended or follow new samples: each may have stored new series. */
   const [endedCount, setEndedCount] = useState(0);
   const sent = useRef(new WeakMap<SeriesInfo, Sent>());
+  // What was typed outlives a token, too.
+  const range = useState<StoredRange>({ startTime: '', endTime: '' });
+  const asked = useState<AskedEvents>({ collection: '', $filter: '', $orderby: '' });
   const { state } = useWorkbench();
   if (client === undefined) return <SignInForm lines={lines} onSignIn={signIn} />;
   const signOut = (): void => setClient(undefined);
   const onSignedOut = (): void => {
     signOut();
     report('The sign-in has ended: sign in again.');
+    focusSoon('.sign-in input');
   };
   return (
-    <div class="service">
+    <div class="service" tabIndex={-1}>
       <div class="row">
         <p class="faint">Signed in; the token is kept in this page's memory alone.</p>
         <span class="spring" />
@@ -42,11 +49,14 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
         onEnded={() => setEndedCount((count) => count + 1)}
       />
       {isShown && state.sets.length > 0 && <LargeChart />}
-      <SeriesPanel client={client} onSignedOut={onSignedOut} endedCount={endedCount} />
-      <EventsPanel client={client} onSignedOut={onSignedOut} />
+      <SeriesPanel client={client} onSignedOut={onSignedOut} endedCount={endedCount} wanted={range} />
+      <EventsPanel client={client} onSignedOut={onSignedOut} wanted={asked} />
     </div>
   );
 }
+
+/** A state that a part of the panel changes. */
+export type StateOf<Value> = readonly [value: Value, change: (value: Value) => void];
 
 /** The properties of each part of the panel. */
 export interface PartProps {
