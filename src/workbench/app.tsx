@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 import { DataPanel } from './build/data-panel.js';
 import { PipelinePanel } from './build/pipeline.js';
 import { RequestPanel } from './build/request-panel.js';
@@ -8,11 +8,10 @@ import { WhyPanel } from './chart/why-panel.js';
 import { ZoneList } from './chart/zone-field.js';
 import { copyText } from './download.js';
 import { type EngineClient, newestOnly } from './engine/client.js';
-import { type DataSet, messageOf, type RunAnswer, type StepToRun } from './engine/protocol.js';
+import type { RunAnswer, StepToRun } from './engine/protocol.js';
 import { useKeptFocus } from './focus.js';
-import { readOther } from './formats/read-other.js';
+import { useFiles } from './formats/files.js';
 import { checkDraft } from './request/check.js';
-import { readRequest } from './request/draft.js';
 import { readLink, writeLink } from './request/share.js';
 import { samples } from './samples.js';
 import { ServicePanel } from './service/service-panel.js';
@@ -50,14 +49,14 @@ export function App({ engine }: { readonly engine: EngineClient }) {
   return (
     <WorkbenchProvider value={{ state, view, engine, act }}>
       <Header views={isOnline ? VIEWS : VIEWS.slice(0, 2)} shown={shown} onShow={setShown} />
-      <Message />
+      <Message onCancel={files.isBusy ? files.cancel : undefined} />
       <ZoneList />
       <main data-busy={files.isBusy}>
         <h1 class="hidden">windrow workbench</h1>
         {/* Panels that are not seen keep what was typed into them. */}
         <div class="columns" hidden={shown !== 'Build'}>
           <div class="left">
-            <DataPanel onFiles={files.open} onZone={files.setZone} onRemove={files.remove} />
+            <DataPanel {...files} />
             <PipelinePanel />
           </div>
           <div class="right">
@@ -75,88 +74,6 @@ export function App({ engine }: { readonly engine: EngineClient }) {
       </main>
     </WorkbenchProvider>
   );
-}
-
-/** Files that were opened are kept, to be read again where the zone of their times changes. */
-function useFiles(engine: EngineClient, state: State, act: (action: Action) => void) {
-  const kept = useRef(new Map<string, File>());
-  const [busyCount, setBusyCount] = useState(0);
-  const zone = useRef(state.timezone);
-  zone.current = state.timezone;
-  const open = async (files: Iterable<File>): Promise<void> => {
-    setBusyCount((count) => count + 1);
-    // Each file that cannot be read is reported.
-    const problems: string[] = [];
-    for (const file of files) {
-      act({ type: 'told', text: `Reading ${file.name} …` });
-      try {
-        if (/\.json$/i.test(file.name)) {
-          const read = readRequest(await file.text());
-          if ('problem' in read) throw new Error(read.problem);
-          act({ type: 'edited', draft: read.draft });
-          continue;
-        }
-        const set = await load(engine, file, zone.current);
-        kept.current.set(file.name, file);
-        act({ type: 'loaded', set });
-      } catch (error) {
-        const text = messageOf(error);
-        // The readers name options of the command.
-        const advice = / --[a-z]|\(--/.test(text)
-          ? '. This page has no such option: change the header, or use the command.'
-          : '';
-        problems.push((text.startsWith(file.name) ? '' : `${file.name}: `) + text + advice);
-      }
-    }
-    act({ type: 'told', text: problems.join('\n'), isProblem: true });
-    setBusyCount((count) => count - 1);
-  };
-  useDrop(open);
-  return {
-    isBusy: busyCount > 0,
-    open,
-    setZone: async (timezone: string): Promise<void> => {
-      if (timezone === zone.current) return;
-      act({ type: 'set', to: { timezone } });
-      zone.current = timezone;
-      await open(kept.current.values());
-    },
-    remove: async (name: string): Promise<void> => {
-      kept.current.delete(name);
-      act({ type: 'removed', name, left: await engine.ask('remove', name) });
-    },
-  };
-}
-
-/** Names of files whose reader is no part of the page's script. */
-const OTHER_FORMATS = /\.(parquet|arrows?|feather|ipc|ndjson|jsonl|lp)(\.gz)?$|\.zst$/i;
-
-async function load(engine: EngineClient, file: File, timezone: string): Promise<DataSet> {
-  if (!OTHER_FORMATS.test(file.name)) return engine.ask('load', file, timezone);
-  const { series, ...about } = await readOther(file, timezone);
-  return engine.ask('take', { name: file.name, isFile: true, ...about }, series);
-}
-
-function useDrop(open: (files: readonly File[]) => void): void {
-  useEffect(() => {
-    const drop = (event: DragEvent): void => {
-      event.preventDefault();
-      delete document.documentElement.dataset.dragging;
-      open([...(event.dataTransfer?.files ?? [])]);
-    };
-    const over = (event: DragEvent): void => {
-      event.preventDefault();
-      document.documentElement.dataset.dragging = 'yes';
-    };
-    const leave = (event: DragEvent): void => {
-      if (event.relatedTarget === null) delete document.documentElement.dataset.dragging;
-    };
-    const events = { drop, dragover: over, dragleave: leave };
-    for (const [name, listen] of Object.entries(events)) addEventListener(name, listen as EventListener);
-    return () => {
-      for (const [name, listen] of Object.entries(events)) removeEventListener(name, listen as EventListener);
-    };
-  }, []);
 }
 
 /** Runs what can run whenever it, or the data, has changed; of changes that come fast, the last. */
@@ -270,7 +187,7 @@ function Header({ views, shown, onShow }: HeaderProps) {
   );
 }
 
-function Message() {
+function Message({ onCancel }: { readonly onCancel: (() => void) | undefined }) {
   const { state, act } = useWorkbench();
   const { message } = state;
   return (
@@ -278,9 +195,15 @@ function Message() {
       {message !== undefined && (
         <p class={message.isProblem ? 'message problem' : 'message'}>
           {message.text}
-          <button type="button" class="small" aria-label="Dismiss" onClick={() => act({ type: 'told', text: '' })}>
-            ×
-          </button>
+          {onCancel !== undefined ? (
+            <button type="button" onClick={onCancel}>
+              Cancel
+            </button>
+          ) : (
+            <button type="button" class="small" aria-label="Dismiss" onClick={() => act({ type: 'told', text: '' })}>
+              ×
+            </button>
+          )}
         </p>
       )}
     </div>

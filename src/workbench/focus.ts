@@ -12,8 +12,8 @@ export function useKeptFocus(): void {
       const [last] = path;
       if (last === undefined || ![last, document.body].includes(document.activeElement as HTMLElement)) return;
       if (isThere(last)) return;
-      const next = path.find((one) => one.matches('li, section, dialog, main') && isThere(one));
-      if (next === undefined) return;
+      const near = path.find((one) => one.matches('li, section, dialog, main') && isThere(one));
+      const next = near ?? document.querySelector('main')!;
       next.tabIndex = -1;
       next.focus({ preventScroll: true });
     };

@@ -10,12 +10,15 @@ import {
   type StepToRun,
   type TimeRange,
 } from './engine/protocol.js';
+import type { Reading, Unreadable } from './formats/reading.js';
 import type { Checked } from './request/check.js';
 import type { Draft } from './request/draft.js';
 
 /** What the page shows; it changes by actions alone. */
 export interface State {
   readonly sets: readonly DataSet[];
+  /** Files of which a person must say more before they can be read. */
+  readonly unread: readonly UnreadFile[];
   readonly draft: Draft;
   readonly past: readonly Draft[];
   readonly future: readonly Draft[];
@@ -38,6 +41,11 @@ export interface State {
   readonly message: { readonly text: string; readonly isProblem: boolean } | undefined;
 }
 
+export interface UnreadFile extends Unreadable {
+  readonly name: string;
+  readonly reading: Reading;
+}
+
 /** A sample of a series, by its time. */
 export interface Asked {
   readonly series: SeriesReference;
@@ -46,6 +54,7 @@ export interface Asked {
 
 export type Action =
   | { readonly type: 'loaded'; readonly set: DataSet }
+  | { readonly type: 'unread'; readonly file: UnreadFile; readonly left: readonly SeriesInfo[] }
   | { readonly type: 'removed'; readonly name: string; readonly left: readonly SeriesInfo[] }
   | { readonly type: 'edited'; readonly draft: Draft }
   | { readonly type: 'undo' | 'redo' }
@@ -58,6 +67,7 @@ type Settable = Pick<State, 'answer' | 'ranSteps' | 'range' | 'asked' | 'window'
 
 export const startState: State = {
   sets: [],
+  unread: [],
   draft: [],
   past: [],
   future: [],
@@ -81,11 +91,15 @@ export function reduce(state: State, action: Action): State {
       const sets = isNew
         ? [...state.sets, action.set]
         : state.sets.map((set) => (set.name === action.set.name ? action.set : set));
-      return { ...state, sets: withInfos(sets, action.set.series), range: isNew ? undefined : state.range };
+      const unread = without(state.unread, action.set.name);
+      return { ...state, sets: withInfos(sets, action.set.series), unread, range: isNew ? undefined : state.range };
     }
+    case 'unread':
     case 'removed': {
-      const sets = state.sets.filter(({ name }) => name !== action.name);
-      return { ...state, sets: withInfos(sets, action.left), range: undefined };
+      const name = action.type === 'unread' ? action.file.name : action.name;
+      const sets = withInfos(without(state.sets, name), action.left);
+      const unread = without(state.unread, name);
+      return { ...state, sets, unread: action.type === 'unread' ? [...unread, action.file] : unread, range: undefined };
     }
     case 'edited':
       return { ...state, draft: action.draft, past: [...state.past, state.draft].slice(-PAST_MAX), future: [] };
@@ -108,6 +122,10 @@ export function reduce(state: State, action: Action): State {
         message: action.text === '' ? undefined : { text: action.text, isProblem: action.isProblem === true },
       };
   }
+}
+
+function without<Named extends { readonly name: string }>(files: readonly Named[], gone: string): Named[] {
+  return files.filter(({ name }) => name !== gone);
 }
 
 // A series that several files have is one, with the samples of all of them.

@@ -15,6 +15,7 @@ import {
   openCsv,
   requestText,
   useBrowser,
+  violations,
 } from './browser.js';
 
 const header = 'timestamp,timeseriesId,value\n';
@@ -31,6 +32,19 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     await page.getByLabel('Files to open').setInputFiles(payloads);
   }
 
+  /** Downloads the results, and runs the line on the page over the same files. */
+  async function expectSameFromCommand(page: Page, files: Readonly<Record<string, string>>): Promise<void> {
+    const results = await downloaded(page, () => page.getByRole('button', { name: 'Download results.csv' }).click());
+    const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    writeFileSync(join(folder, 'request.json'), await requestText(page));
+    const line = await page.getByRole('region', { name: 'Run it with the command' }).locator('pre').textContent();
+    const words = String(line).split(' ').slice(2);
+    expect(spawnSync(process.execPath, [commandPath, ...words], { cwd: folder }).status).toBe(0);
+    expect(results.bytes.toString()).toBe(readFileSync(join(folder, 'results.csv'), 'utf8'));
+  }
+
   it('are joined where they have the same series, as the command joins them', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'january.csv', january);
@@ -44,16 +58,7 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
       expect.stringMatching(/^boiler\/Raw43.*1 replaced by a later sample of the same time/),
     );
     expect(await page.locator('.legend').getByText('boiler/Raw').count()).toBe(1);
-    const results = await downloaded(page, () => page.getByRole('button', { name: 'Download results.csv' }).click());
-    const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    for (const [name, text] of Object.entries({ 'january.csv': january, 'february.csv': february }))
-      writeFileSync(join(folder, name), text);
-    writeFileSync(join(folder, 'request.json'), await requestText(page));
-    const line = await page.getByRole('region', { name: 'Run it with the command' }).locator('pre').textContent();
-    const words = String(line).split(' ').slice(2);
-    expect(spawnSync(process.execPath, [commandPath, ...words], { cwd: folder }).status).toBe(0);
-    expect(results.bytes.toString()).toBe(readFileSync(join(folder, 'results.csv'), 'utf8'));
+    await expectSameFromCommand(page, { 'january.csv': january, 'february.csv': february });
     // What one of them is taken away leaves is that of the other.
     await page.getByRole('button', { name: 'Remove february.csv' }).click();
     await eventually(rows).toContainEqual('boiler/Raw22');
@@ -65,7 +70,9 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     const message = () => page.locator('.message').textContent();
     const packed = gzipSync(january);
     await drop(page, { 'a.csv': 'x,y\n1,2\n', 'b.csv.gz': packed.subarray(0, 40), 'c.csv': '', 'good.csv.gz': packed });
-    await eventually(message).toMatch(/^a\.csv, line 1: [\s\S]*\nb\.csv\.gz: [\s\S]*\nc\.csv: the file is empty/);
+    await eventually(message).toMatch(
+      /^a\.csv: say under Data how [\s\S]*\nb\.csv\.gz: [\s\S]*\nc\.csv: the file is empty/,
+    );
     await page.getByRole('region', { name: 'good.csv.gz' }).waitFor();
     await drop(page, { 'other.json': '{}' });
     await eventually(message).toMatch(/^other\.json: expected an array of items/);
@@ -77,15 +84,38 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     await eventually(() => page.locator('.message').count()).toBe(0);
   });
 
-  it('that only an option of the command can explain are told so', async () => {
-    const { page } = await open(fileUrl);
-    await drop(page, { 'two.csv': 'created,updated,value\n2024-03-01T00:00:00Z,2024-03-02T00:00:00Z,1\n' });
-    const message = page.locator('.message');
-    await eventually(() => message.textContent()).toContain('the columns "created", "updated" hold times');
-    expect(await message.textContent()).toContain(
-      'This page has no such option: change the header, or use the command.',
-    );
-    await page.close();
+  it('that do not say what they hold are asked about, and read as the command reads them', async () => {
+    const { page, faults } = await open(fileUrl);
+    const text = 'created,updated,value\n03/04/2024,04/04/2024,1,5\n04/04/2024,05/04/2024,2\n05/04/2024,06/04/2024,4\n';
+    await drop(page, { 'two.csv': text });
+    const message = () => page.locator('.message').textContent();
+    await eventually(message).toContain('two.csv: say under Data how to read it');
+    const file = page.getByRole('region', { name: 'two.csv' });
+    const problem = () => file.locator('.problems').textContent();
+    await eventually(problem).toContain('the columns "created", "updated" hold times');
+    expect(await violations(page)).toEqual([]);
+    await file.getByRole('button', { name: 'Add to time' }).click();
+    await file.getByLabel('time 1 required').selectOption('created');
+    const read = file.getByRole('button', { name: 'Read two.csv like this' });
+    await read.click();
+    await eventually(problem).toContain('may begin with the day or with the month');
+    await file.getByLabel('time-format').selectOption('dmy');
+    await file.getByText(/^value, series/).click();
+    await file.getByRole('button', { name: 'Add to value' }).click();
+    await file.getByLabel('value 1 required').selectOption('value');
+    await read.click();
+    await eventually(problem).toMatch(/^two\.csv, line 2: /);
+    await file.getByLabel('on-bad-row').selectOption('skip');
+    await read.press('Enter');
+    await eventually(() => file.textContent()).toContain('rows left out: 1');
+    expect(await read.evaluate((button) => button.matches(':focus'))).toBe(true);
+    await addStep(page, 'mul');
+    await page.getByLabel('scalar').fill('10');
+    await page.getByLabel('result, as metric').fill('Tenfold');
+    await expectSameFromCommand(page, { 'two.csv': text });
+    await openCsv(page, 'january.csv', january);
+    await page.getByText('These files are read in different ways').waitFor();
+    expect(faults).toEqual([]);
   });
 
   it('are asked for where a link holds the pipeline alone; a link that was cut off is told of', async () => {

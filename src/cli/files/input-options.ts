@@ -1,13 +1,12 @@
 import { WindrowError } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
-import type { SeriesReference } from '../../core/series.js';
 import type { CsvReaderOptions } from '../../formats/csv/index.js';
 import type { Format } from '../../formats/format.js';
 import { formatNames, formats } from '../../formats/formats.js';
 import { timeFormats } from '../../formats/table/dates.js';
-import { RAW_METRIC } from '../../formats/table/naming.js';
 import { EPOCH_SECONDS_END } from '../../formats/table/read-text.js';
 import { tableLayouts } from '../../formats/table/roles.js';
+import { namedSeries, statesOf, tableOptions } from '../../formats/table/table-options.js';
 import { type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
 
 /** What the caller says about the files that a run reads. */
@@ -59,35 +58,7 @@ export const inputOptions: readonly CommandOption[] = [
     values: formatNames,
     summary: `the format of the input: ${formatNames.join(', ')} (default: by its name, or csv)`,
   },
-  {
-    flag: '--time',
-    value: 'COLUMN',
-    isList: true,
-    summary: 'the time column, or one of dates and one of times of day',
-  },
-  { flag: '--value', value: 'COLUMN', isList: true, summary: 'the columns to read values from' },
-  { flag: '--series', value: 'COLUMN', isList: true, summary: 'the columns that say which series a row belongs to' },
-  { flag: '--as', value: 'SERIES', summary: 'a name for the only series of the input, such as office or office/Raw' },
-  {
-    flag: '--layout',
-    value: 'LAYOUT',
-    values: tableLayouts,
-    summary: 'long, wide, single or days, if the file does not tell',
-  },
-  { flag: '--skip-lines', value: 'N', summary: 'ignore N lines before the header' },
-  {
-    flag: '--time-format',
-    value: 'FORMAT',
-    values: timeFormats,
-    summary: 'order of dates (dmy, mdy, ymd) or epoch unit (s, ms, us, ns)',
-  },
-  { flag: '--decimal', value: 'SIGN', values: ['point', 'comma'], summary: 'point or comma' },
-  {
-    flag: '--states',
-    value: 'TEXT=N',
-    isList: true,
-    summary: 'values that are texts, such as on=1 off=0 unavailable=',
-  },
+  ...tableOptions.map(({ name, ...option }) => ({ flag: `--${name}`, ...option })),
 ];
 
 /** The format that an option names. */
@@ -102,36 +73,16 @@ export function formatOption(given: Given, flag: string): Format | undefined {
 
 export function readInputOptions(given: Given): InputOptions {
   const as = textOf(given, '--as');
+  const states = given.options.get('--states');
   return {
     time: given.options.get('--time'),
     value: given.options.get('--value'),
     series: given.options.get('--series'),
-    as: as === undefined ? undefined : referenceOf(as),
+    as: as === undefined ? undefined : namedSeries(as),
     layout: nameOf(given, '--layout', tableLayouts),
     skipLines: countOf(given, '--skip-lines', 0),
     timeFormat: nameOf(given, '--time-format', timeFormats),
     decimal: nameOf(given, '--decimal', ['point', 'comma']),
-    states: statesOf(given.options.get('--states')),
+    states: states === undefined ? undefined : statesOf(states),
   };
-}
-
-// The last `/` separates the id from the metric, as ids may contain slashes.
-function referenceOf(text: string): SeriesReference {
-  const at = text.lastIndexOf('/');
-  if (at <= 0 || at === text.length - 1) return { timeseriesId: text, metric: RAW_METRIC };
-  return { timeseriesId: text.slice(0, at), metric: text.slice(at + 1) };
-}
-
-function statesOf(words: readonly string[] | undefined): Record<string, number | null> | undefined {
-  if (words === undefined) return undefined;
-  const states: Record<string, number | null> = {};
-  for (const word of words) {
-    const [, text, value = ''] = /^(.+)=(.*)$/.exec(word) ?? [];
-    if (text === undefined || !Number.isFinite(Number(value))) {
-      const expected = 'expected TEXT=NUMBER, or TEXT= for a value that is missing';
-      throw new WindrowError('arguments', `--states: ${expected}, received ${JSON.stringify(word)}`);
-    }
-    states[text] = value === '' ? null : Number(value);
-  }
-  return states;
 }

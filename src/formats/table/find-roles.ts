@@ -14,6 +14,7 @@ const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value
 
 /** Finds what each column is for. Names must come without outer spaces. */
 export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail): Roles {
+  options.onColumns?.(columns.map(({ name }) => name));
   const table = new Table(columns, options, fail);
   const [timeColumn, clockColumn] = table.times();
   const ids = table.ids(timeColumn);

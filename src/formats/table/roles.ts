@@ -18,6 +18,8 @@ export interface RoleOptions {
   readonly states?: Readonly<Record<string, number | null>> | undefined;
   /** Whether columns of texts that nothing asks for are left out of a table, and mentioned in the notes. */
   readonly areTextsLeft?: boolean | undefined;
+  /** Called with the names of the columns, before it is told what they are for. */
+  readonly onColumns?: (names: readonly string[]) => void;
   /** Whether the caller wants a column of this name as a series of its own. */
   readonly isAskedFor?: (name: string) => boolean;
 }

@@ -1,20 +1,23 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isZone } from '../../plot/time-ticks.js';
 import { Spark } from '../chart/spark.js';
 import { counted, spanText } from '../chart/zoned-time.js';
-import { keyOf, nameOf } from '../engine/protocol.js';
+import { type DataSet, keyOf, nameOf } from '../engine/protocol.js';
+import { type Reading, readingSchema, saidOf } from '../formats/reading.js';
 import { samples } from '../samples.js';
-import { useWorkbench } from '../state.js';
+import { type UnreadFile, useWorkbench } from '../state.js';
+import { ParameterFields } from './fields.js';
 import { DrawToggle } from './step-card.js';
 
 interface DataPanelProps {
-  readonly onFiles: (files: readonly File[]) => void;
-  readonly onZone: (timezone: string) => void;
-  readonly onRemove: (name: string) => void;
+  readonly open: (files: readonly File[]) => void;
+  readonly setZone: (timezone: string) => void;
+  readonly readAs: (name: string, reading: Reading) => void;
+  readonly remove: (name: string) => void;
 }
 
 /** What was loaded, and ways to load more. */
-export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
+export function DataPanel({ open, setZone, readAs, remove }: DataPanelProps) {
   const { state } = useWorkbench();
   const chooser = useRef<HTMLInputElement>(null);
   return (
@@ -22,7 +25,7 @@ export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
       <div class="row">
         <h2 id="data-title">Data</h2>
         <span class="spring" />
-        <RunZone onZone={onZone} />
+        <RunZone onZone={setZone} />
       </div>
       <div class="row wrap">
         <button type="button" class={state.sets.length === 0 ? 'primary' : ''} onClick={() => chooser.current?.click()}>
@@ -36,39 +39,34 @@ export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
           tabIndex={-1}
           multiple
           onChange={({ currentTarget }) => {
-            onFiles([...(currentTarget.files ?? [])]);
+            open([...(currentTarget.files ?? [])]);
             currentTarget.value = '';
           }}
         />
         <span class="faint">or drop files; samples:</span>
         {samples.map((sample) => (
-          <button type="button" key={sample.fileName} title={sample.about} onClick={() => onFiles([sample.file()])}>
+          <button type="button" key={sample.fileName} title={sample.about} onClick={() => open([sample.file()])}>
             {sample.title}
           </button>
         ))}
       </div>
-      {state.sets.map(({ name, series, rows, missing, notes }) => (
-        <section key={name} class="set" aria-label={name}>
+      {[...state.sets, ...state.unread].map((file) => (
+        <section key={file.name} class="set" aria-label={file.name}>
           <div class="row">
-            <h3>{name}</h3>
-            <span class="faint">
-              {counted(rows, 'row')}
-              {missing > 0 ? `, ${missing.toLocaleString('en-US')} missing` : ''}
-            </span>
+            <h3>{file.name}</h3>
+            {'rows' in file && (
+              <span class="faint">
+                {counted(file.rows, 'row')}
+                {file.missing > 0 ? `, ${file.missing.toLocaleString('en-US')} missing` : ''}
+              </span>
+            )}
             <span class="spring" />
-            <button type="button" class="small" aria-label={`Remove ${name}`} onClick={() => onRemove(name)}>
+            <button type="button" class="small" aria-label={`Remove ${file.name}`} onClick={() => remove(file.name)}>
               ×
             </button>
           </div>
-          {notes.length > 0 && <p class="small faint">{notes.join('; ')}</p>}
-          <ul class="series">
-            {series.slice(0, SERIES_SHOWN).map((info) => (
-              <SeriesRow key={keyOf(info)} name={keyOf(info)} />
-            ))}
-          </ul>
-          {series.length > SERIES_SHOWN && (
-            <p class="faint">and {series.length - SERIES_SHOWN} more, to choose as inputs</p>
-          )}
+          {'rows' in file ? <SetContent set={file} /> : <p class="problems">{file.problem}</p>}
+          {file.columns !== undefined && <ReadingForm file={file} columns={file.columns} onRead={readAs} />}
         </section>
       ))}
     </section>
@@ -76,6 +74,67 @@ export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
 }
 
 const SERIES_SHOWN = 12;
+
+function SetContent({ set: { notes, series } }: { readonly set: DataSet }) {
+  return (
+    <>
+      {notes.length > 0 && <p class="small faint">{notes.join('; ')}</p>}
+      <ul class="series">
+        {series.slice(0, SERIES_SHOWN).map((info) => (
+          <SeriesRow key={keyOf(info)} name={keyOf(info)} />
+        ))}
+      </ul>
+      {series.length > SERIES_SHOWN && (
+        <p class="faint">and {series.length - SERIES_SHOWN} more, to choose as inputs</p>
+      )}
+    </>
+  );
+}
+
+interface ReadingFormProps {
+  readonly file: DataSet | UnreadFile;
+  readonly columns: readonly string[];
+  readonly onRead: (name: string, reading: Reading) => void;
+}
+
+/** What a person says about a file that does not say plainly what it holds. */
+function ReadingForm({ file, columns, onRead }: ReadingFormProps) {
+  const problem = 'problem' in file ? file.problem : '';
+  const [said, setSaid] = useState<Reading>(file.reading ?? {});
+  const schema = useMemo(() => readingSchema(columns), [columns]);
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => {
+    if (problem !== '') setIsOpen(true);
+  }, [problem]);
+  const named = [...problem.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name);
+  // A problem that names no option is that of a row.
+  const asked = named.length > 0 ? named : ['on-bad-row'];
+  return (
+    <details open={isOpen} onToggle={({ currentTarget: { open } }) => setIsOpen(open)}>
+      <summary>How it is read</summary>
+      <form
+        class="step"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onRead(file.name, saidOf(said));
+        }}
+      >
+        <div class="fields">
+          <ParameterFields
+            key={problem}
+            schema={schema}
+            parameters={said}
+            pointer=""
+            issues={[]}
+            first={problem === '' ? [] : asked}
+            onParameters={setSaid}
+          />
+        </div>
+        <button type="submit">Read {file.name} like this</button>
+      </form>
+    </details>
+  );
+}
 
 function SeriesRow({ name }: { readonly name: string }) {
   const { view } = useWorkbench();

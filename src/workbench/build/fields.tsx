@@ -217,6 +217,8 @@ interface ParameterFieldsProps {
   readonly onParameters: (parameters: Parameters) => void;
   /** Names that stand elsewhere. */
   readonly hidden?: readonly string[];
+  /** Names that stand before the lid from the start. */
+  readonly first?: readonly string[];
 }
 
 /** The fields of an object: those that are required, set or meant, and behind a lid all others. */
@@ -227,11 +229,12 @@ export function ParameterFields({
   issues,
   onParameters,
   hidden = [],
+  first = [],
 }: ParameterFieldsProps) {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   const all = Object.entries(properties).filter(([name]) => !hidden.includes(name));
-  const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
+  const [shown, setShown] = useState<ReadonlySet<string>>(new Set(first));
   // A field that was shown once stays, so that it does not go away while it is emptied.
   const isShown = (name: string): boolean =>
     required.includes(name) ||
@@ -254,11 +257,11 @@ export function ParameterFields({
       }}
     />
   );
-  const first = all.filter(([name], _, list) => isShown(name) || list.length <= 2);
-  const others = all.filter((entry) => !first.includes(entry));
+  const open = all.filter(([name], _, list) => isShown(name) || list.length <= 2);
+  const others = all.filter((entry) => !open.includes(entry));
   return (
     <>
-      {first.map(field)}
+      {open.map(field)}
       {others.length > 0 && (
         <details class="more">
           <summary>{others.map(([name]) => name).join(', ')}</summary>

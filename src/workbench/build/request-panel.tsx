@@ -107,7 +107,7 @@ function CommandSection() {
   // Results of a request that has changed since are not given away under its name.
   const isCurrent = state.ranSteps === view.checked.steps;
   const line = commandLine(
-    state.sets.filter(({ isFile }) => isFile).map(({ name }) => name),
+    state.sets.filter(({ isFile }) => isFile),
     state.timezone,
   );
   const { results } = view.checked;
@@ -116,7 +116,7 @@ function CommandSection() {
       <div class="row">
         <h2 id="command-title">Run it with the command</h2>
         <span class="spring" />
-        <CopyButton what="the command" text={() => line} />
+        {line !== undefined && <CopyButton what="the command" text={() => line} />}
         <button
           type="button"
           disabled={view.checked.steps.length === 0 || !isCurrent}
@@ -125,11 +125,19 @@ function CommandSection() {
           Download results.csv
         </button>
       </div>
-      <pre class="line">{line}</pre>
-      <p class="help">
-        With the request downloaded as <code>request.json</code>, this gives the same <code>results.csv</code>, byte for
-        byte.
-      </p>
+      {line === undefined ? (
+        <p class="help">
+          These files are read in different ways; the command reads all files of a run in the same way.
+        </p>
+      ) : (
+        <>
+          <pre class="line">{line}</pre>
+          <p class="help">
+            With the request downloaded as <code>request.json</code>, this gives the same <code>results.csv</code>, byte
+            for byte.
+          </p>
+        </>
+      )}
     </section>
   );
 }

@@ -3,6 +3,8 @@ import type { Answer, Call, Engine, Question } from './protocol.js';
 /** The engine as the page sees it. */
 export interface EngineClient {
   ask<Name extends Call>(call: Name, ...given: Parameters<Engine[Name]>): Promise<ReturnType<Engine[Name]>>;
+  /** Ends the reading of a file early. */
+  stopLoading(): void;
 }
 
 /** Starts the engine in a worker whose code is the page's own script. */
@@ -10,6 +12,7 @@ export function startEngine(script: string): EngineClient {
   const worker = new Worker(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })));
   const waiting = new Map<number, { take: (value: unknown) => void; fail: (error: Error) => void }>();
   let lastId = 0;
+  let loadId = 0;
   worker.onmessage = ({ data }: MessageEvent<Answer>) => {
     const asked = waiting.get(data.id);
     waiting.delete(data.id);
@@ -27,8 +30,10 @@ export function startEngine(script: string): EngineClient {
         const question: Question = { id: ++lastId, call, given };
         // The worker answers with what `Engine` says.
         waiting.set(question.id, { take: take as (value: unknown) => void, fail });
+        if (call === 'load') loadId = question.id;
         worker.postMessage(question);
       }),
+    stopLoading: () => worker.postMessage({ id: loadId, call: 'stop', given: [] } satisfies Question),
   };
 }
 

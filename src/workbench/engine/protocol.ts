@@ -1,5 +1,6 @@
 import type { Series, SeriesReference } from '../../index.js';
 import type { Why } from '../../inspect/index.js';
+import type { Reading, Unreadable } from '../formats/reading.js';
 
 /** What the page asks of the engine, which runs in a worker, and what it is told. All of it can be cloned. */
 
@@ -25,6 +26,9 @@ export interface DataSet {
   readonly missing: number;
   /** What was told from the file and is not plain. */
   readonly notes: readonly string[];
+  /** Of a file, its columns, and what was said about it. */
+  readonly columns?: readonly string[];
+  readonly reading?: Reading;
 }
 
 /** A step to run: sound, and with inputs that are there. */
@@ -165,7 +169,7 @@ export interface Differences {
 
 /** The calls that the engine answers, each with a promise. */
 export interface Engine {
-  load(file: File, timezone: string): DataSet;
+  load(file: File, timezone: string, reading: Reading): DataSet | Unreadable;
   /** Takes the series of a file that was read elsewhere. */
   take(about: Omit<DataSet, 'series'>, series: readonly Series[]): DataSet;
   /** Takes series from elsewhere under a name; `isMore` adds to those that are there. */
@@ -190,7 +194,8 @@ export type Call = keyof Engine;
 
 export interface Question {
   readonly id: number;
-  readonly call: Call;
+  /** *stop* ends the call of this id early, and is not answered. */
+  readonly call: Call | 'stop';
   readonly given: readonly unknown[];
 }
 

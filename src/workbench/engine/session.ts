@@ -11,6 +11,7 @@ import {
   type SourceReport,
   type StepReport,
 } from '../../index.js';
+import { CANCELLED, countsOf, type Reading, type ReadSet, readerOptions, type Unreadable } from '../formats/reading.js';
 import { writeFrame } from '../service/frames.js';
 import {
   type DataSet,
@@ -70,9 +71,12 @@ export class Session implements Async<Engine> {
   #ran: { readonly plan: Plan; readonly pointers: readonly string[] } | undefined;
   #replay: Replay | undefined;
 
-  async load(file: File, timezone: string): Promise<DataSet> {
-    const { series, ...found } = await readFile(file, timezone);
-    return this.#take({ name: file.name, isFile: true, ...found }, series);
+  /** @param isStopped whether the file is no longer wanted. */
+  async load(file: File, timezone: string, reading: Reading, isStopped = () => false): Promise<DataSet | Unreadable> {
+    const read = await readFile(file, timezone, reading, isStopped);
+    if ('problem' in read) return read;
+    const { series, ...found } = read;
+    return this.#take({ name: file.name, isFile: true, reading, ...found }, series);
   }
 
   async take(about: Omit<DataSet, 'series'>, series: readonly Series[]): Promise<DataSet> {
@@ -280,16 +284,32 @@ function hold(series: Series): Held {
   return { series, info: infoOf(series), gapMs: gapOf(series) };
 }
 
-async function readFile(file: File, timezone: string) {
+async function readFile(
+  file: File,
+  timezone: string,
+  reading: Reading,
+  isStopped: () => boolean,
+): Promise<ReadSet | Unreadable> {
   const parts = new SeriesParts();
-  const fileName = file.name;
-  const reader = createCsvReader({ fileName, timezone, chunkRows: 65_536, areTextsLeft: true }, parts.add);
-  const bytes = file.stream();
-  const plain = /\.gz$/i.test(fileName) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
-  const source = plain.getReader();
-  for (let read = await source.read(); !read.done; read = await source.read()) reader.push(read.value);
-  const { rows, missing, notes } = reader.end();
-  return { series: parts.joined(), rows, missing, notes };
+  let columns: readonly string[] = [];
+  const onColumns = (names: readonly string[]): void => {
+    columns = names;
+  };
+  try {
+    const reader = createCsvReader({ ...readerOptions(file.name, timezone, reading), onColumns }, parts.add);
+    const bytes = file.stream();
+    const plain = /\.gz$/i.test(file.name) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
+    const source = plain.getReader();
+    for (let read = await source.read(); !read.done; read = await source.read()) {
+      reader.push(read.value);
+      if (!isStopped()) continue;
+      void source.cancel();
+      return { problem: `${file.name} ${CANCELLED}`, columns };
+    }
+    return { ...countsOf(reader.end()), series: parts.joined(), columns };
+  } catch (error) {
+    return { problem: messageOf(error), columns };
+  }
 }
 
 function nearestOf({ timeMs, value }: Series, atMs: number): Sample | null {

@@ -1,19 +1,24 @@
+import { CANCELLED, type Reading } from './reading.js';
 import type { ReadAnswer, ReadQuestion } from './worker.js';
 
-export type ReadSet = Exclude<ReadAnswer, { readonly problem: string }>;
-
 /** Reads a file that is no plain CSV in a worker of its own, whose code is no part of the page's script. */
-export async function readOther(file: File, timezone: string): Promise<ReadSet> {
+export async function readOther(
+  file: File,
+  timezone: string,
+  reading: Reading,
+  signal: AbortSignal,
+): Promise<ReadAnswer> {
   const url = URL.createObjectURL(new Blob([await readerCode()], { type: 'text/javascript' }));
   const worker = new Worker(url);
   try {
-    const answer = await new Promise<ReadAnswer>((resolve, reject) => {
+    return await new Promise<ReadAnswer>((resolve, reject) => {
+      const stop = (): void => resolve({ problem: `${file.name} ${CANCELLED}`, columns: [] });
+      if (signal.aborted) stop();
+      signal.addEventListener('abort', stop);
       worker.onmessage = ({ data }: MessageEvent<ReadAnswer>) => resolve(data);
       worker.onerror = ({ message }) => reject(new Error(`its reader has stopped: ${message}`));
-      worker.postMessage({ file, timezone } satisfies ReadQuestion);
+      worker.postMessage({ file, timezone, reading } satisfies ReadQuestion);
     });
-    if ('problem' in answer) throw new Error(answer.problem);
-    return answer;
   } finally {
     worker.terminate();
     URL.revokeObjectURL(url);

@@ -1,22 +1,16 @@
 import { formatOf } from '../../formats/formats.js';
 import { SeriesParts } from '../../formats/series-parts.js';
 import { openZstd } from '../../formats/zstd.js';
-import type { Series } from '../../index.js';
+import { countsOf, type Reading, type ReadSet, readerOptions, type Unreadable } from './reading.js';
 
 /** What the reader is asked, and what it answers: once. */
 export interface ReadQuestion {
   readonly file: File;
   readonly timezone: string;
+  readonly reading: Reading;
 }
 
-export type ReadAnswer =
-  | { readonly problem: string }
-  | {
-      readonly series: readonly Series[];
-      readonly rows: number;
-      readonly missing: number;
-      readonly notes: readonly string[];
-    };
+export type ReadAnswer = ReadSet | Unreadable;
 
 /** What is used of a worker's global scope, for which the DOM's types have no name. */
 interface WorkerScope {
@@ -28,17 +22,20 @@ interface WorkerScope {
 // In a worker the global scope has what `WorkerScope` says.
 const scope = globalThis as unknown as WorkerScope;
 
-scope.onmessage = async ({ data: { file, timezone } }) => {
+scope.onmessage = async ({ data }) => {
+  let columns: readonly string[] = [];
   try {
-    const read = await readFile(file, timezone);
-    const columns = read.series.flatMap(({ timeMs, value }) => [timeMs.buffer, value.buffer]);
-    scope.postMessage(read, [...new Set(columns)]);
+    const read = await readFile(data, (names) => {
+      columns = names;
+    });
+    const buffers = read.series.flatMap(({ timeMs, value }) => [timeMs.buffer, value.buffer]);
+    scope.postMessage({ ...read, columns }, [...new Set(buffers)]);
   } catch (error) {
-    scope.postMessage({ problem: error instanceof Error ? error.message : String(error) });
+    scope.postMessage({ problem: error instanceof Error ? error.message : String(error), columns });
   }
 };
 
-async function readFile(file: File, timezone: string) {
+async function readFile({ file, timezone, reading }: ReadQuestion, onColumns: (names: readonly string[]) => void) {
   // Only what is asked of a file is read: of Parquet its index, and the columns that are used.
   const readAt = (bytes: Uint8Array, position: number): number => {
     const piece = new scope.FileReaderSync().readAsArrayBuffer(file.slice(position, position + bytes.length));
@@ -52,14 +49,13 @@ async function readFile(file: File, timezone: string) {
     ...(packing === undefined ? { random: { sizeBytes: file.size, readAt } } : {}),
   };
   const parts = new SeriesParts();
-  const options = { fileName: file.name, timezone, chunkRows: 65_536, areTextsLeft: true };
+  const options = { ...readerOptions(file.name, timezone, reading), onColumns };
   const summary = await formatOf(file.name).read(source, options, {
     onChunk: parts.add,
     isStopped: () => false,
   });
   if (summary === undefined) throw new Error('assertion failed: nobody stopped it');
-  const { rows, missing, notes } = summary;
-  return { series: parts.joined(), rows, missing, notes };
+  return { series: parts.joined(), ...countsOf(summary) };
 }
 
 async function* blocksOf(file: File, packing: string | undefined): AsyncGenerator<Uint8Array> {

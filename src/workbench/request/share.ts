@@ -1,4 +1,6 @@
 import { isZone } from '../../plot/time-ticks.js';
+import type { DataSet } from '../engine/protocol.js';
+import { wordsOf } from '../formats/reading.js';
 import { type Draft, readDraft } from './draft.js';
 
 /** What a link holds: the request and how it is looked at, never the data. */
@@ -37,11 +39,17 @@ export async function readLink(fragment: string): Promise<Shared | undefined> {
   return { draft: read.draft, timezone: String(timezone), ...(typeof sample === 'string' ? { sample } : {}) };
 }
 
-/** The line that runs the request over the same files with the command. */
-export function commandLine(files: readonly string[], timezone: string): string {
-  const inputs = files.length === 0 ? ['data.csv'] : files;
-  const zone = timezone === 'UTC' ? '' : ` --timezone ${timezone}`;
-  return `npx windrow run request.json --input ${inputs.map(quoted).join(' ')} --output results.csv${zone}`;
+/**
+ * The line that runs the request over the same files with the command; undefined if they are read in several ways, as
+ * the command reads all files of a run in one.
+ */
+export function commandLine(files: readonly DataSet[], timezone: string): string | undefined {
+  const [said = [], ...others] = files.map(({ reading = {} }) => wordsOf(reading));
+  if (others.some((words) => words.join('\n') !== said.join('\n'))) return undefined;
+  const inputs = files.length === 0 ? ['data.csv'] : files.map(({ name }) => name);
+  const zone = timezone === 'UTC' ? [] : ['--timezone', timezone];
+  const words = ['run', 'request.json', '--input', ...inputs, '--output', 'results.csv', ...said, ...zone];
+  return `npx windrow ${words.map(quoted).join(' ')}`;
 }
 
 function quoted(word: string): string {

@@ -40,6 +40,7 @@ type Options = Pick<
   | 'series'
   | 'layout'
   | 'areTextsLeft'
+  | 'onColumns'
   | 'timeFormat'
   | 'decimal'
   | 'states'

@@ -1,0 +1,128 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EngineClient } from '../engine/client.js';
+import { type DataSet, messageOf } from '../engine/protocol.js';
+import { readRequest } from '../request/draft.js';
+import type { Action, State } from '../state.js';
+import { readOther } from './read-other.js';
+import type { Reading, Unreadable } from './reading.js';
+
+/** Files by their names, with what was said about each. */
+type Kept = Map<string, { readonly file: File; readonly reading: Reading }>;
+
+/** What reading a file takes. */
+interface From {
+  readonly engine: EngineClient;
+  readonly kept: Kept;
+  readonly timezone: string;
+  readonly signal: AbortSignal;
+}
+
+/** Files that were opened are kept, to be read again where the zone of their times changes, or what is said of them. */
+export function useFiles(engine: EngineClient, state: State, act: (action: Action) => void) {
+  const kept = useRef<Kept>(new Map());
+  const [busyCount, setBusyCount] = useState(0);
+  const stopping = useRef(new AbortController());
+  const zone = useRef(state.timezone);
+  zone.current = state.timezone;
+  const open = async (files: Iterable<File>): Promise<void> => {
+    if (stopping.current.signal.aborted) stopping.current = new AbortController();
+    const { signal } = stopping.current;
+    setBusyCount((count) => count + 1);
+    // Each file that cannot be read is reported.
+    const problems: string[] = [];
+    for (const file of files) {
+      if (signal.aborted) break;
+      act({ type: 'told', text: `Reading ${file.name} …` });
+      const from = { engine, kept: kept.current, timezone: zone.current, signal };
+      const problem = await take(file, from, act).catch(messageOf);
+      if (problem !== '') problems.push((problem.startsWith(file.name) ? '' : `${file.name}: `) + problem);
+    }
+    act({ type: 'told', text: problems.join('\n'), isProblem: true });
+    setBusyCount((count) => count - 1);
+  };
+  useDrop(open);
+  return {
+    isBusy: busyCount > 0,
+    open,
+    cancel: (): void => {
+      stopping.current.abort();
+      engine.stopLoading();
+    },
+    setZone: async (timezone: string): Promise<void> => {
+      if (timezone === zone.current) return;
+      act({ type: 'set', to: { timezone } });
+      zone.current = timezone;
+      await open([...kept.current.values()].map(({ file }) => file));
+    },
+    readAs: async (name: string, reading: Reading): Promise<void> => {
+      const { file } = kept.current.get(name)!;
+      kept.current.set(name, { file, reading });
+      await open([file]);
+    },
+    remove: async (name: string): Promise<void> => {
+      kept.current.delete(name);
+      act({ type: 'removed', name, left: await engine.ask('remove', name) });
+    },
+  };
+}
+
+/** Reads a file and takes what it holds. Returns what is wrong with it, or ''. */
+async function take(file: File, from: From, act: (action: Action) => void): Promise<string> {
+  const { engine, kept } = from;
+  if (/\.json$/i.test(file.name)) {
+    const found = readRequest(await file.text());
+    if ('problem' in found) return found.problem;
+    act({ type: 'edited', draft: found.draft });
+    return '';
+  }
+  const { reading = {} } = kept.get(file.name) ?? {};
+  const set = await load(file, reading, from);
+  if ('problem' in set) {
+    const { name } = file;
+    const left = await engine.ask('remove', name);
+    if (set.columns.length === 0) {
+      kept.delete(name);
+      act({ type: 'removed', name, left });
+      return set.problem;
+    }
+    kept.set(name, { file, reading });
+    act({ type: 'unread', file: { ...set, name, reading }, left });
+    return /[ (]--[a-z]/.test(set.problem) ? 'say under Data how to read it' : set.problem;
+  }
+  kept.set(file.name, { file, reading });
+  act({ type: 'loaded', set });
+  return '';
+}
+
+/** Names of files whose reader is no part of the page's script. */
+const OTHER_FORMATS = /\.(parquet|arrows?|feather|ipc|ndjson|jsonl|lp)(\.gz)?$|\.zst$/i;
+
+async function load(file: File, reading: Reading, { engine, timezone, signal }: From): Promise<DataSet | Unreadable> {
+  if (!OTHER_FORMATS.test(file.name)) return engine.ask('load', file, timezone, reading);
+  const read = await readOther(file, timezone, reading, signal);
+  if ('problem' in read) return read;
+  const { series, ...about } = read;
+  return engine.ask('take', { name: file.name, isFile: true, reading, ...about }, series);
+}
+
+function useDrop(open: (files: readonly File[]) => void): void {
+  useEffect(() => {
+    const drop = (event: DragEvent): void => {
+      event.preventDefault();
+      delete document.documentElement.dataset.dragging;
+      open([...(event.dataTransfer?.files ?? [])]);
+    };
+    const over = (event: DragEvent): void => {
+      event.preventDefault();
+      document.documentElement.dataset.dragging = 'yes';
+    };
+    const leave = (event: DragEvent): void => {
+      if (event.relatedTarget === null) delete document.documentElement.dataset.dragging;
+    };
+    const events = { drop, dragover: over, dragleave: leave };
+    for (const [name, listen] of Object.entries(events)) addEventListener(name, listen as EventListener);
+    return () => {
+      for (const [name, listen] of Object.entries(events)) removeEventListener(name, listen as EventListener);
+    };
+  }, []);
+}

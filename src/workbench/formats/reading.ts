@@ -1,0 +1,94 @@
+import type { CsvSummary } from '../../formats/csv/index.js';
+import type { FormatOptions } from '../../formats/format.js';
+import type { TimeFormat } from '../../formats/table/dates.js';
+import type { TableLayout } from '../../formats/table/roles.js';
+import { namedSeries, statesOf, tableOptions } from '../../formats/table/table-options.js';
+import type { JsonSchema, Series } from '../../index.js';
+import type { Parameters } from '../request/draft.js';
+
+/** What a person says about a file, by the names of the command's options: texts, numbers, and lists of texts. */
+export type Reading = Parameters;
+
+/** A file that was read. */
+export interface ReadSet {
+  readonly series: readonly Series[];
+  readonly rows: number;
+  readonly missing: number;
+  readonly notes: readonly string[];
+  readonly columns: readonly string[];
+}
+
+/** A file that cannot be read, or not yet. */
+export interface Unreadable {
+  readonly problem: string;
+  /** The names of its columns, if it has some; then a person may say more about them. */
+  readonly columns: readonly string[];
+}
+
+const CHUNK_ROWS = 65_536;
+export const CANCELLED = 'was not read to its end';
+
+/** The options of the command that the page has fields for. */
+const options = [
+  ...tableOptions,
+  { name: 'on-bad-row', values: ['fail', 'skip'], summary: 'what to do with a row that cannot be read', isList: false },
+];
+
+/** The fields about a file with these columns. */
+export function readingSchema(columns: readonly string[]): JsonSchema {
+  const choices = columns.map((name, index) =>
+    columns.indexOf(name) === index && name !== '' ? name : `${index + 1}`,
+  );
+  const fields = options.map(({ name, summary: description, isList, values, ...option }) => {
+    const isColumn = 'value' in option && option.value === 'COLUMN';
+    const type = name === 'skip-lines' ? 'integer' : 'string';
+    const one = isColumn ? { enum: choices } : values === undefined ? { type } : { enum: values };
+    return [name, isList ? { type: 'array', items: one, description } : { ...one, description }];
+  });
+  return { properties: Object.fromEntries(fields) };
+}
+
+/** What was said, without fields that were left empty, in one order. */
+export function saidOf(reading: Reading): Reading {
+  const said = Object.entries(reading).map(([name, value]): [string, unknown] => {
+    return [name, Array.isArray(value) ? value.filter((one) => one !== '') : value];
+  });
+  return Object.fromEntries(said.filter(([, value]) => value !== undefined && String(value) !== '').sort());
+}
+
+/** The words of the command that say the same. */
+export function wordsOf(reading: Reading): string[] {
+  return Object.entries(reading).flatMap(([name, value]) => [`--${name}`, ...[value].flat().map(String)]);
+}
+
+/** The options of a reader that say the same. */
+export function readerOptions(fileName: string, timezone: string, reading: Reading) {
+  const list = (name: string) => reading[name] as readonly string[] | undefined; // as the schema says
+  const { as, 'skip-lines': skipLines = 0 } = reading;
+  const states = list('states');
+  if (!Number.isInteger(skipLines) || Number(skipLines) < 0) {
+    throw new Error(`skip-lines: expected a whole number of at least 0, received ${skipLines}`);
+  }
+  return {
+    fileName,
+    timezone,
+    chunkRows: CHUNK_ROWS,
+    areTextsLeft: true,
+    time: list('time'),
+    value: list('value'),
+    series: list('series'),
+    as: as === undefined ? undefined : namedSeries(String(as)),
+    skipLines: Number(skipLines),
+    states: states === undefined ? undefined : statesOf(states),
+    // Choices of the schema.
+    layout: reading.layout as TableLayout | undefined,
+    timeFormat: reading['time-format'] as TimeFormat | undefined,
+    decimal: reading.decimal as FormatOptions['decimal'],
+    onBadRow: (reading['on-bad-row'] ?? 'fail') as 'fail' | 'skip',
+  };
+}
+
+/** What a summary says of a file, as the page shows it. */
+export function countsOf({ rows, missing, notes, rejected }: CsvSummary) {
+  return { rows, missing, notes: rejected === 0 ? notes : [...notes, `rows left out: ${rejected}`] };
+}
