@@ -40,6 +40,8 @@ export interface Rig {
   kill(): Promise<void>;
   /** From its n-th transaction on, none of the worker's writes reach the disk: `times` times, or for good. */
   failFrom(transactionCount: number, times?: number): void;
+  /** From now on, what the worker reads from the shard reaches it only after `end`; `begun` resolves at the first. */
+  holdReads(shard: number): { readonly begun: Promise<void>; readonly end: () => void };
   items(): Promise<ItemRow[]>;
   stored(reference: SeriesReference, isFinalOnly?: boolean): Promise<Columns>;
   /** For each item, the expected and the stored result. */
@@ -153,6 +155,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       worker = start();
     },
     failFrom: (count, times) => mortal.failFrom(count, times),
+    holdReads: (shard) => mortal.holdReads(shard),
     items: allItems,
     stored: (reference, isFinalOnly = false) => read(reference, isFinalOnly),
     compare: async () => {
@@ -191,8 +194,13 @@ function mortalStorage(storage: Storage) {
   let left = Number.POSITIVE_INFINITY;
   let timesLeft = 0;
   const isFailing = (): boolean => left-- <= 0 && timesLeft-- > 0;
+  const afterRead = new Map<number, () => Promise<void>>();
   const mortal: Storage = {
-    read: (shard, work) => storage.read(shard, work),
+    read: async (shard, work) => {
+      const result = await storage.read(shard, work);
+      await afterRead.get(shard)?.();
+      return result;
+    },
     lastCommit: (shard) => storage.lastCommit(shard),
     transaction: (shard, work, claim) => {
       const inTransaction = async (tx: Transaction) => {
@@ -217,6 +225,19 @@ function mortalStorage(storage: Storage) {
     failFrom: (count: number, times = Number.POSITIVE_INFINITY) => {
       left = count;
       timesLeft = times;
+    },
+    holdReads: (shard: number) => {
+      let end = (): void => {};
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const begun = new Promise<void>((resolve) => {
+        afterRead.set(shard, () => {
+          resolve();
+          return ended;
+        });
+      });
+      return { begun, end };
     },
   };
 }

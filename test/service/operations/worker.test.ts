@@ -3,6 +3,7 @@ import { createInlinePool, type StepPool } from '../../../src/service/operations
 import { changeItems, deleteItem } from '../../../src/service/operations/register.js';
 import { checkpointHeads } from '../../../src/service/operations/worker/checkpoints.js';
 import { joinParts } from '../../../src/service/status/transactions.js';
+import { nextTurn } from '../../../src/storage/next-turn.js';
 import { itemCheckpoints, items, type TransactionRow, transactions } from '../../../src/storage/tables/operations.js';
 import { expectSame } from '../../laws/running.js';
 import { change, item, minutes, START_MS } from './posted.js';
@@ -107,6 +108,23 @@ describe('state in memory', () => {
     await expectBatch();
     await rig.append(change(room, 40, 50));
     await rig.worker().onIdle();
+    await expectBatch();
+  });
+
+  it('new items are seen at once, even if a poll looked for items just before they were committed', async () => {
+    await open({ groups: 1 });
+    await rig.append(change(room, 0, 100));
+    await rig.worker().onIdle();
+    const shard = rig.shardOf('room');
+    const { begun, end } = rig.holdReads(shard);
+    const idle = rig.worker().onIdle();
+    await begun;
+    await rig.register(doubled);
+    // Queued after what the registration has begun.
+    await rig.context.storage.transaction(shard, async () => {});
+    await nextTurn();
+    end();
+    await idle;
     await expectBatch();
   });
 

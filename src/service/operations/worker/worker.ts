@@ -76,7 +76,7 @@ export class Worker {
     const holding = this.#held.get(shard);
     // At once, so that it shares the commit of the changes.
     if (holding !== undefined) this.#track(this.#absorb(shard, holding.worker));
-    else if (!this.#wasRefused(shard)) this.#track(this.#visitAfter(shard));
+    else if (!this.#wasRefused(shard)) this.#track(this.#visitAfter(shard, hasNewItems));
   }
 
   #forgetItemless(shard: number): void {
@@ -90,9 +90,14 @@ export class Worker {
     return this.#context.clock.monotonicMs() - refusedMs < REFUSAL_MS;
   }
 
-  async #visitAfter(shard: number): Promise<void> {
+  async #visitAfter(shard: number, hasNewItems: boolean): Promise<void> {
     // Queued after the writes: where readers run beside writers, they would not see these yet.
     await this.#context.storage.transaction(shard, async () => {}, { usesReserve: true });
+    if (hasNewItems) {
+      // A claim that was begun before the commit found none.
+      this.#forgetItemless(shard);
+      await this.#claiming.get(shard);
+    }
     await this.#visit(shard, false);
   }
 
