@@ -6,7 +6,7 @@ export function nextTurn(): Promise<void> {
 }
 
 const TURN_MS_MIN = 1;
-const TURN_MS_MAX = 10;
+const TURN_MS_MAX = 5;
 
 /**
  * Turns of background work in the event loop: each lasts as long as others had the thread since the one before, within

@@ -12,7 +12,7 @@ import { appendTail, costOf, isTail, rewriteSegments } from './rewrite.js';
 import { allOf, type CompactionStep, findSeries, isSamePlace, type PackedRewrite, storeStep } from './step.js';
 
 const SERIES_COST = 512;
-const SERIES_READ = 16;
+const SERIES_READ = 64;
 
 /** A round's rows, and their series in the order of their keys. */
 interface Round {
@@ -38,6 +38,8 @@ interface Draft {
   readonly from: Progress;
   readonly to: Progress;
   readonly round: Round;
+  /** The rows that were read last: of the series up to this key. A step is not stored if they have changed since. */
+  readonly found: { readonly untilKey: number; readonly rows: ReadonlyMap<number, SeriesRow> };
   /** What is left of the budget. */
   readonly left: number;
   readonly isDone: boolean;
@@ -100,7 +102,8 @@ export class Compaction {
     if (begun === undefined) return undefined;
     const { shard, log, from, to } = begun;
     const round = await this.#roundOf(shard, to, log);
-    return { from, to, round, left: this.#sizes.stepCost, isDone: false };
+    const found = { untilKey: 0, rows: new Map() };
+    return { from, to, round, found, left: this.#sizes.stepCost, isDone: false };
   }
 
   async #roundOf(shard: number, progress: Progress, log: PendingLog): Promise<Round> {
@@ -242,17 +245,24 @@ class SomeSeries {
     const budget = this.#budget;
     const { keys } = this.#round;
     const from = indexAt(keys, this.#to.roundKey + 1);
-    const some = keys.subarray(from, from + SERIES_READ);
-    const rows = await findSeries(this.#tx, [...some]);
+    const found = await this.#findFrom(from);
     let isDone = false;
-    for (const key of some) {
-      isDone = budget.left <= this.#tailCost || (await this.#move(key, rows.get(key)));
+    for (const key of keys.subarray(from, indexAt(keys, found.untilKey + 1))) {
+      isDone = budget.left <= this.#tailCost || (await this.#move(key, found.rows.get(key)));
       if (isDone || this.#turns.isOver) break;
     }
     const tails = this.#tails.map((tail) => appendTail(this.#tx, tail, budget, this.#sizes));
     const rewrites = [...this.#rewrites, ...(await allOf(tails))];
     isDone ||= budget.left <= 0 || this.#to.roundKey >= (keys.at(-1) ?? 0);
-    return { rewrites, draft: { ...this.#draft, to: this.#to, left: budget.left, isDone } };
+    return { rewrites, draft: { ...this.#draft, found, to: this.#to, left: budget.left, isDone } };
+  }
+
+  async #findFrom(from: number): Promise<Draft['found']> {
+    const { keys } = this.#round;
+    const { found } = this.#draft;
+    if ((keys[from] ?? 0) <= found.untilKey) return found;
+    const some = keys.subarray(from, from + SERIES_READ);
+    return { untilKey: some.at(-1)!, rows: await findSeries(this.#tx, [...some]) };
   }
 
   /** @returns whether the step ends within this series. */
