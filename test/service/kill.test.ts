@@ -44,7 +44,7 @@ async function readSeries(url: string, headers: Headers, timeseriesId: string, m
   const accept = 'application/vnd.windrow.columns';
   const path = `${url}/core/timeseries/${timeseriesId}/samples?metric=${metric}`;
   const answer = await fetch(path, { headers: { ...headers, accept } });
-  const frames = answer.ok ? createFrameReader().push(new Uint8Array(await answer.arrayBuffer())) : [];
+  const frames = answer.ok ? [...createFrameReader().push(new Uint8Array(await answer.arrayBuffer()))] : [];
   const joined = (of: (frame: Series) => Float64Array) => Float64Array.from(frames.flatMap((frame) => [...of(frame)]));
   return { timeseriesId, metric, timeMs: joined(({ timeMs }) => timeMs), value: joined(({ value }) => value) };
 }

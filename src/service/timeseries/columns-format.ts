@@ -42,23 +42,22 @@ export function createFrameReader() {
   let needed = PREFIX_LENGTH;
   let frameCount = 0;
   return {
-    push: (bytes: Uint8Array): Series[] => {
+    /** Yields the frames that are complete with these bytes; all must be taken. */
+    *push(bytes: Uint8Array): Generator<Series> {
       parts.push(bytes.slice());
       length += bytes.length;
-      if (length < needed) return [];
+      if (length < needed) return;
       const all = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-      const series: Series[] = [];
       let at = 0;
       let frame = frameLength(all, at, frameCount);
       while (frame !== undefined && at + frame <= length) {
-        series.push(readFrame(all, at, frameCount++));
+        yield readFrame(all, at, frameCount++);
         at += frame;
         frame = frameLength(all, at, frameCount);
       }
       needed = frame ?? PREFIX_LENGTH;
       parts = [all.subarray(at)];
       length -= at;
-      return series;
     },
     /** @throws ServiceError if the last frame is incomplete. */
     end: () => {

@@ -1,4 +1,4 @@
-import { inTurns, nextTurn } from '../next-turn.js';
+import { nextTurn } from '../next-turn.js';
 import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
 import { firstAfter, LogIndex, type LogRow, logRowOf, type Places } from './log-index.js';
@@ -20,8 +20,6 @@ export interface PendingLog {
   patchWithin(series: SeriesOfLog, after: number, until: number): Promise<Patch>;
   /** The rows of the commits `(after, until]`, in order. */
   rowsWithin(after: number, until: number): LogRow[];
-  /** The series that have changes in the commits `(after, until]`, ascending; reads memory alone. */
-  keysWithin(after: number, until: number): Promise<Float64Array>;
   /** An upper bound on the number of series in it. */
   readonly seriesCount: number;
 }
@@ -36,10 +34,9 @@ interface Tail {
 
 const BYTES_CACHED_MAX = 64 * 1024 * 1024;
 const ROWS_READ = 64;
-const ROWS_ADVANCED = 64;
+const ROWS_ADVANCED = 256;
 /** Changes of series to index before yielding: some milliseconds of work. */
 const CHANGES_PER_TURN = 5000;
-const KEYS_PER_TURN = 10_000;
 
 /**
  * Keeps the log's uncompacted rows in memory, by shard: where the changes of each series are and, within a bound, the
@@ -92,15 +89,6 @@ export class PendingLogs {
         indexes.flatMap(({ index: { rows }, lastCommit }) =>
           rows.slice(firstAfter(rows, after), firstAfter(rows, Math.min(until, lastCommit))),
         ),
-      keysWithin: async (after, until) => {
-        const keys = new Set<number>();
-        for (const { index, lastCommit } of indexes) {
-          for await (const key of inTurns(index.keys(), KEYS_PER_TURN)) {
-            if (index.hasChanges(key, after, Math.min(until, lastCommit))) keys.add(key);
-          }
-        }
-        return Float64Array.from(keys).sort();
-      },
     };
   }
 

@@ -142,6 +142,19 @@ describe('a body without content', () => {
     ]);
   });
 
+  it('of thousands of frames in one piece lets a later body of one frame go first', async () => {
+    const none = new Float64Array(0);
+    const frame = writeFrame({ timeseriesId: 'a', metric: 'Raw', timeMs: none, value: none });
+    const answered: number[] = [];
+    const send = async (frameCount: number) => {
+      const { statusCode } = await post(COLUMNS, [Buffer.concat(Array<Uint8Array>(frameCount).fill(frame))]);
+      answered.push(frameCount);
+      return statusCode;
+    };
+    expect(await Promise.all([send(8000), send(1)])).toEqual([200, 200]);
+    expect(answered).toEqual([1, 8000]);
+  });
+
   it('may unpack only to a limited multiple of its size', async () => {
     const line = `{"timeseriesId":"a","timestamp":"${TIME}","val":1}\n`;
     const packed = gzipSync(line.repeat(1_000_000));

@@ -230,7 +230,7 @@ describe('samples', () => {
     const read = (accept: string) => send('GET', '/core/timeseries/a/samples', { headers: { accept } });
     const csv = readCsv((await read('text/csv')).body).series[0]!;
     const lines = (await read('application/x-ndjson, */*;q=0.1')).body.trimEnd().split('\n');
-    const frames = createFrameReader().push((await read('application/vnd.windrow.columns')).rawPayload);
+    const frames = [...createFrameReader().push((await read('application/vnd.windrow.columns')).rawPayload)];
     expect(lines.map((line) => JSON.parse(line))).toEqual(written);
     expect(csv.value).toEqual(Float64Array.from(written, ({ val }) => val!));
     expect([frames[0]!.timeMs, frames[0]!.value]).toEqual([csv.timeMs, csv.value]);

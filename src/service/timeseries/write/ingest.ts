@@ -1,5 +1,5 @@
 import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
-import { nextTurn } from '../../../storage/next-turn.js';
+import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { decodeParts } from '../../http/bodies.js';
@@ -19,6 +19,9 @@ const SAMPLES_PER_TURN = 5000;
 
 /** Longer bodies gain nothing from being gathered. */
 const GATHERED_BYTES_MAX = 131_072;
+
+/** A head is JSON: some milliseconds of work while its code is cold. */
+const FRAMES_PER_TURN = 200;
 
 /** The most frames without samples, which cost as much to read as others. */
 const EMPTY_FRAMES_MAX = 10_000;
@@ -139,7 +142,7 @@ async function takeColumns(job: Ingest, body: StreamedBody, { batch, flushWhenFu
   const reader = createFrameReader();
   let emptyCount = 0;
   for await (const part of partsOf(body)) {
-    for (const series of reader.push(part)) {
+    for await (const series of inTurns(reader.push(part), FRAMES_PER_TURN)) {
       checkSeries(job, series);
       // Of a series without samples nothing is kept, however many there are.
       if (series.timeMs.length === 0 && ++emptyCount > EMPTY_FRAMES_MAX) {
