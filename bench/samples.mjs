@@ -18,12 +18,15 @@ const SAMPLES = Number(options.samples);
 const SHARD = 0;
 const ORGANISATION = 'bench';
 const MINUTE_MS = 60_000;
+/** Bodies that share a commit. */
+const GROUP = 8;
 const START_MS = 1_704_067_200_000;
 
 const { openSqliteStorage, createSampleStore, segments } = await loadSources();
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 await measureAppends();
+await measureCompaction();
 await measureSizes();
 await measureReads();
 
@@ -100,6 +103,44 @@ function batch(seriesCount, perSeries, commit) {
     timeMs: Float64Array.from({ length: perSeries }, (_, i) => START_MS + (commit * perSeries + i) * MINUTE_MS),
     value: Float64Array.from({ length: perSeries }, (_, i) => Math.round(200 + 50 * Math.sin(index + i / 50)) / 10),
   }));
+}
+
+/** The longest that writers wait for compaction: bodies of a sample of 100 series each, as the service takes them. */
+async function measureCompaction() {
+  const [transactionMs, readerMs] = [[], []];
+  await withStore(async ({ storage, samples }) => {
+    const bodyCount = Math.ceil(SAMPLES / 100);
+    for (let at = 0; at < bodyCount; at += GROUP) {
+      const group = Array.from({ length: GROUP }, (_, i) => batch(100, 1, at + i));
+      const append = (changes) => storage.transaction(SHARD, (tx) => samples.append(tx, ORGANISATION, changes));
+      await Promise.all(group.map(append));
+      if ((at / GROUP) % 40 !== 0) continue;
+      const timed = (list, work) => async (tx) => {
+        const before = process.cpuUsage();
+        const result = await work(tx);
+        const { user, system } = process.cpuUsage(before);
+        list.push((user + system) / 1000);
+        return result;
+      };
+      while (await storage.read(SHARD, (tx) => samples.advance(tx)));
+      const read = (work) => storage.read(SHARD, timed(readerMs, work));
+      const boundOf = async (tx) => tx.lastCommit;
+      for (let step = await prepare(); step !== undefined; step = await prepare()) {
+        const store = (tx) => samples.storeCompaction(tx, step);
+        await storage.transaction(SHARD, timed(transactionMs, store));
+      }
+      function prepare() {
+        return samples.prepareCompaction(read, { boundOf });
+      }
+    }
+  });
+  console.log('Compaction of bodies of 100 samples, one each of 100 series, in groups of 8: processor time, ms');
+  const row = (list) => {
+    const rising = list.sort((a, b) => a - b);
+    const at = (q) => round(rising[Math.floor(q * (rising.length - 1))]);
+    return { count: rising.length, median: at(0.5), 'nine tenths': at(0.9), longest: at(1) };
+  };
+  console.table({ transactions: row(transactionMs), readers: row(readerMs) });
 }
 
 async function compactAll(storage, samples) {

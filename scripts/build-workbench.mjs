@@ -14,6 +14,8 @@ import { licencesOf, packagesOf, writeThirdParty } from './third-party.mjs';
 const rootUrl = new URL('../', import.meta.url);
 const PACKED_BYTES_MAX = 150_000;
 const HOUR_MS = 3_600_000;
+/** The replacements that have changed no file yet. */
+const unused = new Set();
 /** The letter for no difference; the letters after it stand for growing differences, alternately below and above. */
 const FIRST_LETTER = 35;
 
@@ -70,7 +72,8 @@ function recipes() {
   });
 }
 
-// Replacements of sources in the page, to keep it small.
+// Replacements of sources in the page, to keep it small. One that finds nothing to replace any more ends the build: its
+// library, or our own code, has changed, and the page would silently grow or keep what it must not have.
 
 // WebAssembly kernels would be a tenth of the page and need a policy that allows compiling code. Without them the
 // JavaScript loops run, which give the same bits.
@@ -142,7 +145,10 @@ const withoutUnusedOfUplot = replacing(/[/\\]uPlot\.esm\.js$/, (text) => {
     if (!lines.test(left)) throw new Error(`uPlot has no function ${name} any more`);
     return left.replace(lines, (_, indent, head) => `${indent}${head}${body}}`);
   }, text);
-  return ANSWERS_OF_UPLOT.reduce((left, [question, answer]) => left.replace(question, answer), used);
+  return ANSWERS_OF_UPLOT.reduce((left, [question, answer]) => {
+    if (left.search(question) < 0) throw new Error(`uPlot asks nothing like ${question} any more`);
+    return left.replace(question, answer);
+  }, used);
 });
 
 // The messages of assertions are for developers of the engine, who do not use the page for that.
@@ -178,10 +184,14 @@ const withoutMethods = replacing(/[/\\]src[/\\]operations[/\\].*\.ts$/, (text) =
 
 /** A plugin that lets `textOf` change the text of files with a matching name. */
 function replacing(id, textOf) {
-  return {
-    name: `replacing ${id}`,
-    transform: { filter: { id }, handler: async (text, path) => ({ code: await textOf(text, path) }) },
+  const name = `replacing ${id}`;
+  unused.add(name);
+  const handler = async (text, path) => {
+    const code = await textOf(text, path);
+    if (code !== text) unused.delete(name);
+    return { code };
   };
+  return { name, transform: { filter: { id }, handler } };
 }
 
 // The page reads Parquet but does not write it. It unpacks Snappy by hyparquet's JavaScript instead of WebAssembly.
@@ -258,6 +268,7 @@ const [page, reader, css] = await Promise.all([
   bundle('src/workbench/formats/worker.ts'),
   style(),
 ]);
+if (unused.size > 0) throw new Error(`nothing is replaced any more by: ${[...unused].join('; ')}`);
 const parts = {
   POLICY: policyOf(page.code, css),
   LICENCES: licencesOf(page.packages),

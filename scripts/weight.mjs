@@ -16,11 +16,11 @@ const distPath = fileURLToPath(new URL('../dist/', import.meta.url));
 
 const KILOBYTE = 1024;
 const CORE_BYTES_GOAL = 37.5 * KILOBYTE;
-/** The current sizes plus a little; docs/architecture.md says what the exact sums added. */
-const CORE_BYTES_MAX = 41.2 * KILOBYTE;
+/** The current sizes plus a little; docs/architecture.md says what weighs how much. */
+const CORE_BYTES_MAX = 39.9 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a limit of their own. */
-const EXTENSIONS_BYTES_MAX = 17.7 * KILOBYTE;
-const WHOLE_BYTES_MAX = 79.9 * KILOBYTE;
+const EXTENSIONS_BYTES_MAX = 19.1 * KILOBYTE;
+const WHOLE_BYTES_MAX = 80 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** CI machines are slow and busy; more than this is not noise. */
 const IMPORT_MS_MAX = 100;
@@ -31,16 +31,19 @@ function sizeOf(text) {
   return { plain: Buffer.byteLength(text), gzip: gzipSync(text, { level: 9 }).length };
 }
 
-/** Empty lists in place of the extensions. */
+/** Empty lists in place of the extensions; the alignments lie apart, as operations of the interface import them. */
 const NOTHING = `export const extensions = [], windowParameters = {}, windowIn = () => {};
-export const pairsInto = 0, openBetween = 0, ownParameters = {}, checkOwn = () => {};
-export const moreFunctions = new Map(), pairFunctions = new Map();
+export const moreFunctionNames = [], pairFunctionNames = [], inputsOfAggregate = undefined;
+export const moreFunctions = new Map(), heldFunctions = new Map(), pairFunctions = new Map();
+export const alignParameters = {}, checkAlign = () => {}, matcherOf = () => {};
+export const ownParameters = {}, pairParameters = {}, ownFunctionsWith = {};
+export const checkOwn = () => {}, checkInputs = () => {}, pairsInto = undefined, openBetween = undefined;
 export const extensionTexts = {}, extensionDescriptions = {}, extensionRules = {};`;
 
 const withoutExtensions = {
   name: 'without extensions',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /operations.extensions.index\.ts$/ }, () => ({ contents: NOTHING }));
+    onLoad({ filter: /operations.extensions.(index|align)\.ts$/ }, () => ({ contents: NOTHING }));
   },
 };
 

@@ -22,8 +22,12 @@ export { openFleet, restoreFleet } from './engine/fleet/live-fleet.js';
 export type { RunOptions, StreamOptions } from './engine/options.js';
 export type { Report, SourceReport, StepReport } from './engine/report.js';
 export { openStream, restoreStream, type Stream } from './engine/stream/stream.js';
-export type { AggregateFunction } from './operations/aggregate-functions.js';
-export type { AggregateStage, AggregateWindow, WindowParameters } from './operations/aggregate-parameters.js';
+export type {
+  AggregateFunction,
+  AggregateStage,
+  AggregateWindow,
+  WindowParameters,
+} from './operations/aggregate-parameters.js';
 export { type OperationInfo, operations } from './operations/info.js';
 export type { RangeParameters } from './operations/mask.js';
 export type { Example, ExampleSample } from './operations/operation.js';

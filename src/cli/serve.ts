@@ -22,45 +22,46 @@ export const serve: Command = {
   summary: 'Run the service: samples in over HTTP, operations kept up to date, events; in a directory or PostgreSQL.',
   options: [
     ...storeOptions,
-    { flag: '--port', value: 'N', summary: `the port to listen at; 0 takes a free one (default: ${PORT})` },
-    { flag: '--host', value: 'ADDRESS', summary: 'the address to listen at (default: 127.0.0.1, this machine alone)' },
-    { flag: '--demo', summary: 'begin with a demo organisation: real data, registered items, printed credentials' },
+    { flag: '--port', value: 'N', summary: `the port to listen on; 0 takes a free one (default: ${PORT})` },
+    { flag: '--host', value: 'ADDRESS', summary: 'the address to listen on (default: 127.0.0.1, this machine only)' },
+    { flag: '--demo', summary: 'start with a demo organisation: real data, registered items, printed credentials' },
     { flag: '--token-lifetime', value: 'SECONDS', summary: 'how long an access token lives (default: 3600)' },
     {
       flag: '--requests-per-minute',
       value: 'N',
-      summary: 'what one client may ask for before it is told 429 (default: no limit)',
+      summary: 'how many requests a client may make before it gets 429 (default: no limit)',
     },
     {
       flag: '--strict-rfc',
-      summary: 'an unknown grant_type is unsupported_grant_type (RFC 6749), not unauthorized_client',
+      summary: 'answer an unknown grant_type with unsupported_grant_type (RFC 6749), not unauthorized_client',
     },
     {
       flag: '--public-url',
       value: 'URL',
-      summary: 'how callers reach it, like https://ts.example.com, for the metadata (default: as each one asks)',
+      summary:
+        'the URL that callers use, such as https://ts.example.com, for the metadata (default: that of each request)',
     },
     {
       flag: '--trust-proxy',
       value: 'N',
-      summary: "how many proxies of your own stand in front: the N-th last of x-forwarded-for is the caller's address",
+      summary: "how many of your own proxies stand in front: the N-th last of x-forwarded-for is the caller's address",
     },
     {
       flag: '--cors-origin',
       value: 'ORIGIN',
-      summary: 'origins whose pages may call it from a browser, like https://app.example.com; * is any',
+      summary: 'origins whose pages may call it from a browser, such as https://app.example.com; * allows any',
       isList: true,
     },
     {
       flag: '--token-failures-per-minute',
       value: 'N',
       summary:
-        'failed logins of one at one address before a minute of 429; of all there 10 times as many (default: 10)',
+        'failed logins a minute of a client or user at one address before 429; 10 times as many at all (default: 10)',
     },
     {
       flag: '--limit',
       value: 'NAME=N',
-      summary: `raise or lower a bound on what callers may send: ${limitNames.join(', ')}`,
+      summary: `change a limit on what callers may send: ${limitNames.join(', ')}`,
       isList: true,
     },
     { flag: '--workers', value: 'N', summary: 'threads that compute history (default: 1)' },
@@ -73,11 +74,11 @@ export const serve: Command = {
   ],
   notes: [
     'Log lines are JSON on standard output. Ctrl-C, or SIGTERM, stops it gracefully: running requests are answered, ' +
-      'work that waits goes on at the next start; a second one ends it at once, and nothing acknowledged is lost.',
-    'It speaks HTTP; a proxy in front speaks TLS. docs/service.md tells how to deploy it.',
+      'waiting work goes on at the next start. A second one ends it at once; nothing acknowledged is lost.',
+    'It speaks HTTP; for TLS, put a proxy in front. docs/service.md says how to deploy it.',
   ],
   examples: [
-    { line: 'windrow serve --demo', does: 'look around: a folder for the data is made, and printed' },
+    { line: 'windrow serve --demo', does: 'try it: makes a folder for the data, and prints where' },
     { line: 'windrow serve --data-dir /var/lib/windrow --port 8090', does: 'run it' },
     {
       line: 'windrow serve --store postgres://windrow@db1,db2/windrow',
@@ -85,7 +86,7 @@ export const serve: Command = {
     },
     {
       line: 'windrow client add gateway --org acme --scope "core_read core_write" --data-dir /var/lib/windrow',
-      does: 'let somebody in, also while it runs',
+      does: 'add a client; it may be running meanwhile',
     },
   ],
   act: async (given, io) => {
@@ -118,7 +119,7 @@ async function hasNoClients({ service }: Server): Promise<boolean> {
   return clients?.length === 0;
 }
 
-// The address may contain a password, so it is not shown.
+// The address of the store may contain a password, so it is not shown.
 function firstClient({ dataDirectory }: { readonly dataDirectory?: string }): string {
   const store = dataDirectory === undefined ? '--store ADDRESS' : `--data-dir ${shellWord(resolve(dataDirectory))}`;
   const line = `npx windrow client add me --org acme --scope "core_read core_write core_admin" ${store}`;
@@ -214,7 +215,7 @@ function stopOnSignals(server: Server, io: Io): Promise<void> {
   return new Promise((done, reject) => {
     const removeListener = io.onInterrupt((signal: Interrupt) => {
       removeListener();
-      void io.stderr.write(`windrow: ${signal} received, stopping; once more ends it at once\n`);
+      void io.stderr.write(`windrow: ${signal} received, stopping; a second one ends it at once\n`);
       server.stop().then(done, reject);
     });
   });

@@ -49,3 +49,8 @@ export function seriesName(reference: SeriesReference): string {
 /** The first and last instant that windrow knows: the years 0001 to 9999 in UTC. */
 export const TIME_MS_MIN = -62_135_596_800_000;
 export const TIME_MS_END = 253_402_300_800_000;
+
+/** Whether a time lies within these years. */
+export function isKnownTime(timeMs: number): boolean {
+  return timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END;
+}

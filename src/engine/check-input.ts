@@ -1,5 +1,5 @@
 import { describeValue, InputError } from '../core/errors.js';
-import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { isKnownTime, type Series, seriesName } from '../core/series.js';
 import { isRising } from '../kernels/check.js';
 
 /** Fewer times are checked one by one. */
@@ -33,11 +33,11 @@ export function checkTimes(series: Series): void {
 export function checkEachTime(timeMs: Float64Array, nameOf: () => string): void {
   const count = timeMs.length;
   // Rising times lie within the known years if the first and the last do; for many times this check is faster.
-  const isMany = count >= KERNEL_COUNT_MIN && timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END;
+  const isMany = count >= KERNEL_COUNT_MIN && isKnownTime(timeMs[0]!) && isKnownTime(timeMs[count - 1]!);
   if (isMany && isRising(timeMs, 0, count, Number.NEGATIVE_INFINITY)) return;
   for (let i = 0; i < count; i++) {
     const t = timeMs[i]!;
-    if (t >= TIME_MS_MIN && t < TIME_MS_END) continue;
+    if (isKnownTime(t)) continue;
     const expected = 'epoch milliseconds within the years 0001 to 9999';
     throw new InputError('input.time', `${nameOf()}: expected ${expected}, received ${t} at index ${i}`);
   }

@@ -3,9 +3,10 @@ import type { DoubleList } from '../core/list.js';
 import type { OtherNames } from '../core/suggest.js';
 import { meanOf, percentileOf, sumOf, varianceOf } from '../kernels/exact/results.js';
 import { addSquares } from '../kernels/exact/squares.js';
-import { addAll, addProduct, addTo, SUM_SLOTS, tidySum } from '../kernels/exact/sums.js';
+import { addAll, SUM_SLOTS } from '../kernels/exact/sums.js';
 import { byRank } from '../kernels/order.js';
 import type { Output, State } from './operation.js';
+import { numberIn, type Parameters } from './parameters.js';
 
 /**
  * An aggregate function over the samples of one window. It keeps a few numbers in the step's `slots`, from `at` on, and
@@ -22,7 +23,7 @@ export interface Accumulator {
   readonly second?: Float64Array;
   /** Takes the samples `from..to` of a chunk; `countBefore` is how many the window had. */
   readonly add: (state: State, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
-  /** Removes the oldest sample of a sliding window. `moving-functions.ts` has other code for functions without it. */
+  /** Removes the oldest sample of a sliding window. For functions without it, `moving-functions.ts` says how. */
   readonly remove?: (state: State, at: number, samples: Samples) => void;
   /** Called when a window opens, for functions that depend on its start. */
   readonly open?: (state: State, at: number, startMs: number) => void;
@@ -67,10 +68,6 @@ const sum: Accumulator = {
   listCount: 1,
   sampleCountMin: 1,
   add: ({ slots, lists }, at, chunk, from, to) => addAll(slots, at, lists[0]!, chunk.value, from, to),
-  remove: ({ slots, lists }, at, { values }) => {
-    addTo(slots, at, lists[0]!, -values.at(0));
-    tidySum(slots, at, lists[0]!);
-  },
   ofWhole: 'sum',
   result: ({ slots, lists }, at) => sumOf(slots, at, lists[0]!),
 };
@@ -85,7 +82,6 @@ const count: Accumulator = {
   ...simple,
   slotCount: 0,
   add: () => undefined,
-  remove: () => undefined,
   result: (_state, _at, sampleCount) => sampleCount,
 };
 
@@ -149,9 +145,9 @@ const range: Accumulator = {
   result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
 };
 
-// Slots: the sum of the values, the sum of their squares, and the least and greatest of all values added (also of those
-// that have been removed since).
-const SQUARES = SUM_SLOTS;
+// Slots: the sum of the values, the sum of their squares, and the least and greatest of all values added (in a sliding
+// window also of those that have left it since).
+export const SQUARES = SUM_SLOTS;
 const EXTREMES = 2 * SUM_SLOTS;
 
 function spread(isRoot: boolean): Accumulator {
@@ -164,13 +160,6 @@ function spread(isRoot: boolean): Accumulator {
       addAll(slots, at, lists[0]!, chunk.value, from, to);
       addSquares(slots, at + SQUARES, lists[1]!, chunk.value, from, to);
       range.add(state, at + EXTREMES, chunk, from, to, countBefore);
-    },
-    remove: ({ slots, lists }, at, { values }) => {
-      const x = values.at(0);
-      addTo(slots, at, lists[0]!, -x);
-      addProduct(slots, at + SQUARES, lists[1]!, -x, x);
-      tidySum(slots, at, lists[0]!);
-      tidySum(slots, at + SQUARES, lists[1]!);
     },
     result: ({ slots, lists }, at, sampleCount) => {
       if (slots[at + EXTREMES] === slots[at + EXTREMES + 1]) return 0;
@@ -195,23 +184,11 @@ function percentile(percent: number): Accumulator {
   };
 }
 
-/** The parameters of aggregate functions. */
-export interface FunctionSettings {
-  /** 0 to 100. */
-  readonly percent: number;
-  /** For counters: the value at which they roll over to 0. */
-  readonly max: number | undefined;
-  readonly unitMs: number;
-  /** The bounds of a state, both included. */
-  readonly lower: number;
-  readonly upper: number;
-}
-
 /** Accumulators by the names of their functions. The time-weighted functions have a runner of their own instead. */
-export type Functions = ReadonlyMap<string, (settings: FunctionSettings) => Accumulator>;
+export type Functions = ReadonlyMap<string, (parameters: Parameters) => Accumulator>;
 
 /** The functions that the interface has. */
-export const plainFunctions: Functions = new Map<string, (settings: FunctionSettings) => Accumulator>([
+export const plainFunctions: Functions = new Map<string, (parameters: Parameters) => Accumulator>([
   ['Average', () => average],
   ['Sum', () => sum],
   ['Count', () => count],
@@ -221,61 +198,11 @@ export const plainFunctions: Functions = new Map<string, (settings: FunctionSett
   ['Max', () => max],
   ['Range', () => range],
   ['Median', () => percentile(50)],
-  ['Percentile', ({ percent }) => percentile(percent)],
+  ['Percentile', (parameters) => percentile(numberIn(parameters, 'percentile'))],
   ['StandardDeviation', () => standardDeviation],
   ['Variance', () => variance],
   ['Delta', () => delta],
 ]);
-
-/** The functions that weigh values by how long they were held. */
-export const timeWeightedNames: readonly string[] = [
-  'WeightedAverage',
-  'TimeWeightedAverage',
-  'Integral',
-  'Coverage',
-  'TimeInState',
-];
-
-/** Every aggregate function, in the interface's spelling. */
-export const aggregateFunctionNames = [
-  'Average',
-  'WeightedAverage',
-  'Sum',
-  'Count',
-  'First',
-  'Last',
-  'Min',
-  'Max',
-  'Range',
-  'Median',
-  'Percentile',
-  'StandardDeviation',
-  'Variance',
-  'Delta',
-  'TimeWeightedAverage',
-  'Mode',
-  'DistinctCount',
-  'Increase',
-  'Rate',
-  'Slope',
-  'TimeOfMin',
-  'TimeOfMax',
-  'Integral',
-  'Coverage',
-  'TimeInState',
-  'Transitions',
-] as const;
-
-export type AggregateFunction = (typeof aggregateFunctionNames)[number];
-
-/** The functions of two inputs. */
-export const pairFunctionNames = ['Covariance', 'Correlation'] as const;
-
-/** The functions that extend the interface. */
-export const extensionFunctionNames: readonly string[] = [
-  ...aggregateFunctionNames.slice(aggregateFunctionNames.indexOf('Mode')),
-  ...pairFunctionNames,
-];
 
 /** What pandas, Polars, SQL and Flux call some functions. */
 export const otherFunctionNames: OtherNames = {

@@ -1,23 +1,20 @@
 import type { Duration } from '../core/duration.js';
 import type { Instant } from '../core/instant.js';
 import type { IntervalName } from '../core/interval.js';
+import { otherFunctionNames } from './aggregate-functions.js';
 import {
-  type AggregateFunction,
-  aggregateFunctionNames,
-  extensionFunctionNames,
-  type FunctionSettings,
-  otherFunctionNames,
+  checkOwn,
+  heldFunctions,
+  moreFunctionNames,
+  ownFunctionsWith,
+  ownParameters,
   pairFunctionNames,
-  timeWeightedNames,
-} from './aggregate-functions.js';
-import { checkOwn, ownParameters } from './extensions/index.js';
+} from './extensions/index.js';
 import {
   choice,
   duration,
-  durationMsIn,
   type JsonSchema,
   number,
-  numberIn,
   type Parameter,
   type Parameters,
   type Report,
@@ -25,14 +22,41 @@ import {
   timezone,
 } from './parameters.js';
 import { alignment, has, is, type OperationRules, oneOf, pairedBy, when, without } from './rules.js';
-import { type AlignParameters, checkAlign } from './two-inputs.js';
+import type { AlignParameters } from './two-inputs.js';
 import { interval } from './windowing.js';
 
 /** The parameters of aggregates: their checks and their types. */
 
+/** The functions that the interface has. */
+const plainFunctionNames = [
+  'Average',
+  'WeightedAverage',
+  'Sum',
+  'Count',
+  'First',
+  'Last',
+  'Min',
+  'Max',
+  'Range',
+  'Median',
+  'Percentile',
+  'StandardDeviation',
+  'Variance',
+  'Delta',
+  'TimeWeightedAverage',
+] as const;
+
+/** Every aggregate function of one input, in the interface's spelling. */
+export const aggregateFunctionNames = [...plainFunctionNames, ...moreFunctionNames] as const;
+
+export type AggregateFunction = (typeof aggregateFunctionNames)[number];
+
+/** The functions that weigh values by how long they were held. */
+export const timeWeightedNames: readonly string[] = ['WeightedAverage', 'TimeWeightedAverage', ...heldFunctions.keys()];
+
 /** The parameter `function` of a step or a stage, with the functions allowed there. */
 export function functionIn(names: readonly string[]): Parameter {
-  return choice(names, { otherNames: otherFunctionNames }, extensionFunctionNames);
+  return choice(names, { otherNames: otherFunctionNames }, [...moreFunctionNames, ...pairFunctionNames]);
 }
 
 /** Parameters that an aggregate and each stage of a pipeline share. */
@@ -48,28 +72,9 @@ export const functionParameters = {
 /** Which parameters belong to which functions. */
 const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
   percentile: ['Percentile'],
-  align: pairFunctionNames,
-  maxgap: [...timeWeightedNames, ...pairFunctionNames],
-  method: ['Integral', 'TimeWeightedAverage'],
-  maxhold: [...timeWeightedNames, ...pairFunctionNames],
-  unit: ['Integral', 'TimeInState', 'Rate', 'Slope'],
-  max: ['Increase', 'Rate'],
-  lower: ['TimeInState', 'Transitions'],
-  upper: ['TimeInState', 'Transitions'],
+  maxhold: timeWeightedNames,
+  ...ownFunctionsWith,
 };
-
-/** The settings of a function, with defaults filled in. */
-export function settingsOf(parameters: Parameters): FunctionSettings {
-  const numberOr = <T>(name: string, fallback: T): number | T =>
-    parameters[name] === undefined ? fallback : numberIn(parameters, name);
-  return {
-    percent: numberOr('percentile', 50),
-    max: numberOr('max', undefined),
-    unitMs: durationMsIn(parameters, 'unit') ?? 3_600_000,
-    lower: numberOr('lower', Number.NEGATIVE_INFINITY),
-    upper: numberOr('upper', Number.POSITIVE_INFINITY),
-  };
-}
 
 /** Parameters of the whole step. */
 export const windowParameters = {
@@ -119,23 +124,6 @@ export type WindowsOrInterval = WindowParameters &
     | { readonly interval: IntervalName; readonly window?: undefined }
     | { readonly window: AggregateWindow; readonly interval?: undefined }
   );
-
-/** Whether the function takes two inputs. */
-export function isOfPairs(parameters: Parameters): boolean {
-  return pairFunctionNames.some((name) => name === parameters.function);
-}
-
-/** Reports a number of inputs that does not fit the function, and alignment parameters that do not fit each other. */
-export function checkInputs(parameters: Parameters, report: Report, inputCount: number): void {
-  const name = textIn(parameters, 'function');
-  if (!isOfPairs(parameters)) {
-    if (inputCount === 1) return;
-    report('/function', 'request.conflict', `${pairFunctionNames.join(' or ')} with two inputs`, name);
-    return;
-  }
-  if (inputCount !== 2) report('/function', 'request.conflict', `two inputs with ${name}`, 'one', 'add a second input');
-  checkAlign(parameters, report);
-}
 
 /** Reports parameters that do not fit the function. */
 export function checkFunction(parameters: Parameters, report: Report): void {

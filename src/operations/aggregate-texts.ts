@@ -1,12 +1,11 @@
 import { formatDuration } from '../core/duration.js';
 import { longestMs, parseInterval } from '../core/interval.js';
 import { functionOf } from './aggregate.js';
-import type { AggregateFunction, pairFunctionNames } from './aggregate-functions.js';
-import { isOfPairs } from './aggregate-parameters.js';
+import type { AggregateFunction } from './aggregate-parameters.js';
 import { describeBetween } from './extensions/aggregates/between.js';
 import { ownTexts } from './extensions/aggregates/function-parameters.js';
 import { windowSchema, windowSummary } from './extensions/aggregates/window-parameter.js';
-import { windowIn } from './extensions/index.js';
+import { type pairFunctionNames, pairFunctions, windowIn } from './extensions/index.js';
 import type { Description, OperationTexts, WrittenExample } from './operation.js';
 import { type Parameters, textIn } from './parameters.js';
 import { isBetween } from './time-weighted-average.js';
@@ -174,7 +173,7 @@ function describeWindows(parameters: Parameters, isCarriedIn: boolean): Descript
   const does = resultOf(name, parameters);
   const zone = inZone(parameters);
   const kept = OF_ALL_VALUES.includes(name) ? 'every value of the open window' : 'a few numbers of the open window';
-  const keeps = isOfPairs(parameters) ? `${kept}, and ${describeTwo(parameters).keeps}` : kept;
+  const keeps = pairFunctions.has(name) ? `${kept}, and ${describeTwo(parameters).keeps}` : kept;
   const own = windowIn(parameters);
   if (own !== undefined) return own.kind.describe(own.window, { does, zone, keeps, isCarriedIn });
   const text = textIn(parameters, 'interval');

@@ -1,45 +1,34 @@
-import {
-  type Accumulator,
-  aggregateFunctionNames,
-  type FunctionSettings,
-  pairFunctionNames,
-  plainFunctions,
-  timeWeightedNames,
-} from './aggregate-functions.js';
+import { plainFunctions } from './aggregate-functions.js';
 import {
   type AggregateSettings,
+  aggregateFunctionNames,
   checkFunction,
-  checkInputs,
   functionIn,
   functionParameters,
-  isOfPairs,
   type PairSettings,
-  settingsOf,
+  timeWeightedNames,
   type WindowsOrInterval,
   windowParameters,
 } from './aggregate-parameters.js';
 import { windowRunner } from './aggregate-windows.js';
 import type { KindOptions } from './extensions/aggregates/window-kind.js';
 import {
+  checkInputs,
+  heldFunctions,
+  inputsOfAggregate,
   moreFunctions,
   openBetween,
   windowParameters as ownWindows,
+  pairFunctionNames,
   pairFunctions,
+  pairParameters,
   pairsInto,
   windowIn,
 } from './extensions/index.js';
 import type { Operation, OtherInput, RegridRunner, RunContext, StepDraft } from './operation.js';
 import { durationMsIn, type Parameters, textIn, within } from './parameters.js';
-import { heldFunctionOf, isBetween, timeWeightedRunner } from './time-weighted-average.js';
-import { alignParameters } from './two-inputs.js';
+import { heldAverage, isBetween, timeWeightedRunner } from './time-weighted-average.js';
 import { checkInterval, openWindows, pointsEveryMs } from './windowing.js';
-
-/** The accumulator of a function that is not time-weighted. */
-function accumulatorOf(name: string, settings: FunctionSettings): Accumulator {
-  const create = plainFunctions.get(name) ?? moreFunctions.get(name);
-  if (create === undefined) throw new Error(`assertion failed: no accumulator ${name}`);
-  return create(settings);
-}
 
 type OfOne = AggregateSettings & WindowsOrInterval;
 type OfTwo = PairSettings & WindowsOrInterval;
@@ -53,14 +42,12 @@ export const aggregate: Operation<AggregateMethods> = {
   otherNames: ['bucket', 'groupby', 'timebucket'],
   shape: 'regrid',
   results: 'one a window',
-  inputs: 'one or two',
+  inputs: inputsOfAggregate,
   methods: { aggregate: (...[parameters, second]) => ({ parameters, others: second === undefined ? [] : [second] }) },
   parameters: {
     ...functionParameters,
     function: functionIn([...aggregateFunctionNames, ...pairFunctionNames]),
-    ...alignParameters,
-    maxhold: functionParameters.maxhold,
-    maxgap: functionParameters.maxgap,
+    ...pairParameters,
     interval: { ...functionParameters.interval, isRequired: false },
     ...ownWindows,
     ...windowParameters,
@@ -82,7 +69,7 @@ export const aggregate: Operation<AggregateMethods> = {
     const label = parameters.label === 'end' ? 'end' : 'start';
     const closed = parameters.closed === 'right' ? 'right' : 'left';
     const options = { timezone: textIn(parameters, 'timezone'), label, closed } as const;
-    if (!isOfPairs(parameters)) return openAggregate(parameters, options, run.column);
+    if (!pairFunctions.has(textIn(parameters, 'function'))) return openAggregate(parameters, options, run.column);
     const second = run.column();
     return [pairsInto(second), openAggregate(parameters, options, run.column, second)];
   },
@@ -122,10 +109,9 @@ export function openAggregate(
 ): RegridRunner {
   const empty = parameters.empty === 'zero' || parameters.empty === 'hold' ? parameters.empty : 'omit';
   const name = textIn(parameters, 'function');
-  const settings = settingsOf(parameters);
   const code = functionOf(parameters, second);
   const own = windowIn(parameters);
-  if (own !== undefined) return own.kind.open(own.window, { ...options, name, settings, code, empty });
+  if (own !== undefined) return own.kind.open(own.window, { ...options, name, parameters, code, empty });
   const windows = openWindows(textIn(parameters, 'interval'), options.timezone);
   const { label, closed } = options;
   if ('held' in code) return (isBetween(code) ? openBetween : timeWeightedRunner)({ windows, label, empty, ...code });
@@ -135,11 +121,12 @@ export function openAggregate(
 /** The code of the function of a step or stage. */
 export function functionOf(parameters: Parameters, second: Float64Array = new Float64Array(0)): KindOptions['code'] {
   const name = textIn(parameters, 'function');
-  const settings = settingsOf(parameters);
   const ofPairs = pairFunctions.get(name);
   if (ofPairs !== undefined) return { accumulator: ofPairs(second) };
-  if (!timeWeightedNames.includes(name)) return { accumulator: accumulatorOf(name, settings) };
+  const create = plainFunctions.get(name) ?? moreFunctions.get(name);
+  if (create !== undefined) return { accumulator: create(parameters) };
   const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
   const maxGapMs = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
-  return { held: heldFunctionOf(name, settings), maxHoldMs, maxGapMs, isLinear: parameters.method === 'linear' };
+  const held = heldFunctions.get(name)?.(parameters) ?? heldAverage;
+  return { held, maxHoldMs, maxGapMs, isLinear: parameters.method === 'linear' };
 }

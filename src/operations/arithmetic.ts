@@ -1,8 +1,9 @@
 import type { ScalarKernel, VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/arithmetic.js';
+import { alignParameters, checkAlign } from './extensions/align.js';
 import type { Describe, Operation, OperationTexts } from './operation.js';
 import { numberIn } from './parameters.js';
-import { alignParameters, checkAlign, describeOperand, operandTexts, scalar, withOperand } from './two-inputs.js';
+import { describeOperand, operandTexts, scalar, withOperand } from './two-inputs.js';
 
 export const add = arithmetic({ add: withOperand }, 'Add', kernels.addScalar, kernels.add, ['plus']);
 export const addTexts: OperationTexts = {

@@ -1,7 +1,7 @@
 import { DAY_MS, dateOfDay, dayOfDate, daysInMonth } from '../core/calendar.js';
 import { clampDay, type Days, localDays, utcDays } from '../core/calendar-windows.js';
 import type { CalendarName } from '../core/interval.js';
-import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { isKnownTime, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import type { Zone } from '../core/zone.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
@@ -90,7 +90,8 @@ export function calendarMover({ moved, earliestFrom }: CalendarMove): RegridRunn
         const toMs = moved(timeMs[i]!);
         give(state, earliestFrom(timeMs[i]!), out);
         const at = times.firstAtOrAfter(toMs);
-        if (at < times.length && times.at(at) === toMs && isKnown(toMs)) {
+        // Outside the known years nothing is replaced: both samples are counted as out of range.
+        if (at < times.length && times.at(at) === toMs && isKnownTime(toMs)) {
           values.set(at, value[i]!);
           out.drop('duplicate', 1);
         } else {
@@ -107,9 +108,4 @@ export function calendarMover({ moved, earliestFrom }: CalendarMove): RegridRunn
       return Math.min(Math.max(nextMs, TIME_MS_MIN), TIME_MS_END);
     },
   };
-}
-
-// Outside the known years nothing is replaced: both samples are counted as out of range.
-function isKnown(timeMs: number): boolean {
-  return timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END;
 }

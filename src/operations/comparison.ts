@@ -1,10 +1,9 @@
 import * as kernels from '../kernels/compare.js';
+import { alignParameters, checkAlign } from './extensions/align.js';
 import type { Describe, Operation, OperationTexts, StepDraft, WrittenExample } from './operation.js';
-import { number, numberIn, type Parameters } from './parameters.js';
+import { number, numberIn, numberOr, type Parameters } from './parameters.js';
 import {
   type AlignParameters,
-  alignParameters,
-  checkAlign,
   describeOperand,
   type Operand,
   type OperandParameters,
@@ -74,7 +73,7 @@ function comparison<M extends object, N extends string>(
 }
 
 function openComparison(parameters: Parameters, { scalar, vector, yes }: Kernels): ReturnType<Operation['open']> {
-  const tolerance = parameters.tolerance === undefined ? 0 : numberIn(parameters, 'tolerance');
+  const tolerance = numberOr(parameters, 'tolerance', 0);
   if (parameters.scalar === undefined) {
     const compare: kernels.VectorComparison =
       tolerance === 0 ? vector : (left, right, count, out) => kernels.near(left, right, count, tolerance, out, yes);

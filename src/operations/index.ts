@@ -1,8 +1,8 @@
 import { meantName } from '../core/suggest.js';
 import * as abs from './abs.js';
 import { aggregate } from './aggregate.js';
-import { aggregateFunctionNames, otherFunctionNames } from './aggregate-functions.js';
-import { aggregatePipelineRules, aggregateRules } from './aggregate-parameters.js';
+import { otherFunctionNames } from './aggregate-functions.js';
+import { aggregateFunctionNames, aggregatePipelineRules, aggregateRules } from './aggregate-parameters.js';
 import * as aggregatePipeline from './aggregate-pipeline.js';
 import { aggregateTexts, describeAggregate } from './aggregate-texts.js';
 import * as arithmetic from './arithmetic.js';

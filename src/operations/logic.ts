@@ -1,5 +1,6 @@
 import type { VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/compare.js';
+import { alignParameters, checkAlign } from './extensions/align.js';
 import {
   type Describe,
   type NoParameters,
@@ -9,7 +10,7 @@ import {
   ofEachSample,
   type StepDraft,
 } from './operation.js';
-import { type AlignParameters, alignParameters, alignTexts, checkAlign, describeTwo } from './two-inputs.js';
+import { type AlignParameters, alignTexts, describeTwo } from './two-inputs.js';
 
 export interface NotMethods {
   not(): StepDraft<NoParameters>;

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/errors.js';
 import { describeValue } from '../core/errors.js';
 import { instantMs, readInstant } from '../core/instant.js';
 import { parseInterval } from '../core/interval.js';
-import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { isKnownTime } from '../core/series.js';
 import { didYouMean, type OtherNames } from '../core/suggest.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 
@@ -164,13 +164,18 @@ export function listOf(entry: Entry, options: Options & { readonly some?: string
   const { some } = options;
   const schema = { type: 'array', items: entry.schema, ...(some === undefined ? {} : { minItems: 1 }) };
   return parameter(options, schema, (value, report, context) => {
-    if (!Array.isArray(value)) return refuse(report, 'request.type', 'an array', value);
+    if (!Array.isArray(value)) return refuse(report, 'request.type', `an array${describeEntry(entry)}`, value);
     if (some !== undefined && value.length === 0)
       return refuse(report, 'request.missing', `at least one ${some}`, value);
     const items = Array.from(value, (item, index) => entry.read(item, within(report, `/${index}`), context));
     const sound = items.filter((item) => item !== undefined);
     return sound.length === items.length ? sound : undefined;
   });
+}
+
+function describeEntry({ schema: { properties, enum: names } }: Entry): string {
+  if (Array.isArray(names)) return ` of ${names.join(', ')}`;
+  return properties === undefined ? '' : ` of objects with ${Object.keys(Object(properties)).join(', ')}`;
 }
 
 /** An object with fields. If each is valid by itself, `check` gets them as they were read and as they were given. */
@@ -220,8 +225,8 @@ export function checkOrder(given: Parameters, lower: string, upper: string, repo
 }
 
 /** Reports a missing parameter, in the words of its own reader. */
-export function reportMissing(parameter: Parameter, report: Report, context: ReadContext): void {
-  parameter.read(undefined, (_, __, expected) => report('', 'request.missing', expected, 'nothing'), context);
+export function reportMissing(parameter: Parameter, report: Report, context: ReadContext, hint?: string): void {
+  parameter.read(undefined, (_, __, expected) => report('', 'request.missing', expected, 'nothing', hint), context);
 }
 
 /** Reports a wrong or missing value. Returns undefined, so a reader can end with `return refuse(…)`. */
@@ -262,7 +267,7 @@ function escapePointer(name: string): string {
 export function readInstantField(value: unknown, report: Report, context: ReadContext): number | undefined {
   const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z';
   const timeMs = typeof value === 'number' ? undefined : instantMs(value);
-  if (timeMs !== undefined && timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END) return timeMs;
+  if (timeMs !== undefined && isKnownTime(timeMs)) return timeMs;
   if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
   const reading = readInstant(value, context.timezone === 'UTC' ? undefined : zoneOf(context.timezone));
   if ('timeMs' in reading) return reading.timeMs;
@@ -274,6 +279,11 @@ export function numberIn(parameters: Parameters, name: string): number {
   const value = parameters[name];
   if (typeof value !== 'number') throw new Error(`assertion failed: no number ${name}`);
   return value;
+}
+
+/** The number, or what stands for it if it is left out. */
+export function numberOr<Fallback>(parameters: Parameters, name: string, fallback: Fallback): number | Fallback {
+  return parameters[name] === undefined ? fallback : numberIn(parameters, name);
 }
 
 export function textIn(parameters: Parameters, name: string): string {
@@ -291,5 +301,5 @@ export function durationMsIn(parameters: Parameters, name: string): number | und
 export function columnIn(parameters: Parameters, name: string, field: string, fallback: number): Float64Array {
   const list = parameters[name];
   if (!Array.isArray(list)) return new Float64Array(0);
-  return Float64Array.from(list, (item: Parameters) => (item[field] === undefined ? fallback : numberIn(item, field)));
+  return Float64Array.from(list, (item: Parameters) => numberOr(item, field, fallback));
 }

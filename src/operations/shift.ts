@@ -2,7 +2,7 @@ import { DAY_MS } from '../core/calendar.js';
 import { type Duration, parseDuration } from '../core/duration.js';
 import { describeValue } from '../core/errors.js';
 import type { IntervalName } from '../core/interval.js';
-import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { isKnownTime, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import type { Windows } from '../core/windows.js';
 import { zoneOf } from '../core/zone.js';
 import { addScalar } from '../kernels/arithmetic.js';
@@ -278,7 +278,7 @@ function addDistinct(slots: Float64Array, moved: Float64Array, value: Float64Arr
 
 // Outside the known years nothing is replaced: both samples are counted as out of range.
 function isReplaced(timeMs: number, nextMs: number): boolean {
-  return timeMs === nextMs && timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END;
+  return timeMs === nextMs && isKnownTime(timeMs);
 }
 
 function flush(slots: Float64Array, out: Output): void {

@@ -4,7 +4,6 @@ import type { Windows } from '../core/windows.js';
 import { type ExactSum, sumOfLength, weightedMeanOf } from '../kernels/exact/results.js';
 import { addProduct, addTo, clearSum, lossOf, SPLIT, SUM_SLOTS } from '../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../kernels/search.js';
-import type { FunctionSettings } from './aggregate-functions.js';
 import type { WindowOptions } from './aggregate-windows.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
@@ -52,27 +51,9 @@ export interface HeldFunction {
 
 export type Mean = (products: ExactSum, divisor: ExactSum) => number;
 
-/** The function of that name. `unitMs` is its unit of time; `lower` and `upper` bound a state, both included. */
-export function heldFunctionOf(name: string, { unitMs, lower, upper }: FunctionSettings): HeldFunction {
-  const unit = sumOfLength(0, unitMs);
-  switch (name) {
-    case 'Integral':
-      return { result: (products, _lengths, _window, mean) => mean(products, unit) };
-    case 'Coverage':
-      return {
-        result: (_products, lengths, window) => weightedMeanOf(lengths, window),
-      };
-    case 'TimeInState':
-      return {
-        weigh: (value) => (value >= lower && value <= upper ? 1 : 0),
-        result: (products) => weightedMeanOf(products, unit),
-      };
-    default:
-      return {
-        result: (products, lengths, _window, mean) => mean(products, lengths),
-      };
-  }
-}
+export const heldAverage: HeldFunction = {
+  result: (products, lengths, _window, mean) => mean(products, lengths),
+};
 
 export function timeWeightedRunner(options: HoldOptions): RegridRunner {
   const { windows, label, maxHoldMs, held } = options;

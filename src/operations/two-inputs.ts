@@ -1,15 +1,6 @@
 import type { Duration } from '../core/duration.js';
 import { type Describe, type Description, type OtherInput, ofEachSample, type StepDraft } from './operation.js';
-import {
-  choice,
-  duration,
-  durationMsIn,
-  number,
-  type Parameter,
-  type Parameters,
-  type ParameterValue,
-  type Report,
-} from './parameters.js';
+import { durationMsIn, number, type Parameter, type Parameters } from './parameters.js';
 
 /** What operations on two series share: how samples at different times are paired. */
 
@@ -35,14 +26,7 @@ export function withOperand(operand: Operand, parameters: AlignParameters = {}):
 
 export type Align = 'inner' | 'hold' | 'linear' | 'asof';
 
-const ALIGNMENTS: readonly Align[] = ['inner', 'hold', 'linear', 'asof'];
-
-/** The parameters that matter only with two inputs. */
-export const alignParameters: Readonly<Record<'align' | 'maxhold' | 'maxgap', Parameter>> = {
-  align: choice(ALIGNMENTS, { optional: true, extension: true }),
-  maxhold: duration(0, { optional: true, extension: true }),
-  maxgap: duration(0, { optional: true, extension: true }),
-};
+export const ALIGNMENTS: readonly Align[] = ['inner', 'hold', 'linear', 'asof'];
 
 export const maxholdText = 'How old a held value may be, with `hold` and `asof`.';
 
@@ -60,21 +44,6 @@ export const scalar: Parameter = number({ optional: true });
 const scalarText = 'The second operand, instead of a second input.';
 // Bundlers drop an unused call with this mark, but not an unused spread.
 export const operandTexts = /* @__PURE__ */ Object.assign({ scalar: scalarText }, alignTexts);
-
-/** Reports a `maxhold` or `maxgap` that no alignment uses. */
-export function checkAlign(parameters: Parameters, report: Report): void {
-  const { align, maxhold, maxgap } = parameters;
-  if (maxhold !== undefined && align !== 'hold' && align !== 'asof') {
-    report('/maxhold', 'request.conflict', 'maxhold only with align `hold` or `asof`', quoted(maxhold));
-  }
-  if (maxgap !== undefined && align !== 'linear') {
-    report('/maxgap', 'request.conflict', 'maxgap only with align `linear`', quoted(maxgap));
-  }
-}
-
-function quoted(value: ParameterValue): string {
-  return JSON.stringify(value);
-}
 
 export function alignOf(parameters: Parameters): Align {
   return ALIGNMENTS.find((name) => name === parameters.align) ?? 'inner';

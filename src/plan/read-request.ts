@@ -188,11 +188,12 @@ function readStepParameters(
 /** Whether exactly one of the parameters in `either` is given; reports it otherwise. */
 function hasOneOf(value: unknown, { either, parameters }: Operation, report: Report, context: ReadContext): boolean {
   if (either === undefined) return true;
-  const [first = ''] = either;
+  const [first = '', ...others] = either;
   const given = either.filter((name) => Object(value)[name] !== undefined);
   if (given.length === 0) {
     const parameter = parameters[first];
-    if (parameter !== undefined) reportMissing(parameter, within(report, `/${first}`), context);
+    const hint = `or give ${others.join(' or ')} instead`;
+    if (parameter !== undefined) reportMissing(parameter, within(report, `/${first}`), context, hint);
   } else if (given.length > 1) {
     const hint = `leave ${given.slice(1).join(' and ')} out`;
     report(`/${given[1]}`, 'request.conflict', `one of ${either.join(', ')}`, given.join(' and '), hint);
@@ -213,20 +214,20 @@ function checkInputs(operation: Operation, parameters: unknown, count: number, r
   const hasScalar = given.get('scalar') !== undefined;
   const { inputs = 'one' } = operation;
   if (inputs === 'one and a scalar, or two' || inputs === 'one and a scalar, or more') {
+    const several = inputs.endsWith('more') ? 'two or more' : 'two';
     if (hasScalar === (count === 1) && count > 0 && (count <= 2 || inputs.endsWith('more'))) {
       if (hasScalar && ['align', 'maxhold', 'maxgap'].some((name) => given.get(name) !== undefined)) {
-        report('/parameters', 'request.conflict', 'align, maxhold and maxgap only with two inputs', 'a scalar');
+        report('/parameters', 'request.conflict', `align, maxhold and maxgap only with ${several} inputs`, 'a scalar');
       }
       return;
     }
     const hint = hasScalar ? 'leave the scalar or the second input out' : 'add a scalar or a second input';
     const received = `${count} with ${hasScalar ? 'a' : 'no'} scalar`;
-    const several = inputs.endsWith('more') ? 'two or more' : 'two';
     report('/input', 'request.inputs', `one input and a scalar, or ${several} inputs and no scalar`, received, hint);
     return;
   }
   const [least, most] = INPUT_COUNTS[inputs];
   if (count >= least && count <= most) return;
-  const expected = least === most ? `exactly ${inputs} input(s)` : `${inputs} inputs`;
+  const expected = most === 1 ? 'one input' : `${inputs} inputs`;
   report('/input', 'request.inputs', expected, String(count));
 }

@@ -60,40 +60,21 @@ function nameOutputs(items: readonly RequestItem[], issues: Issue[]): Map<string
   return producers;
 }
 
-// Kahn's algorithm in rounds: each takes the steps whose inputs are ready, in the order of the request.
 function orderSteps(
   written: readonly RequestStep[],
   producers: ReadonlyMap<string, RequestStep>,
   issues: Issue[],
 ): RequestStep[] {
-  const place = new Map(written.map((step, index) => [step, index]));
-  const readers = new Map<RequestStep, RequestStep[]>(written.map((step) => [step, []]));
-  const awaited = new Map<RequestStep, number>();
-  for (const step of written) {
-    const read = step.inputs.flatMap((reference) => producers.get(seriesKey(reference)) ?? []);
-    awaited.set(step, read.length);
-    for (const producer of read) readers.get(producer)?.push(step);
-  }
-  const ordered: RequestStep[] = [];
-  let ready = written.filter((step) => awaited.get(step) === 0);
-  while (ready.length > 0) {
-    const next: RequestStep[] = [];
-    for (const step of ready) {
-      ordered.push(step);
-      for (const reader of readers.get(step) ?? []) {
-        const left = (awaited.get(reader) ?? 0) - 1;
-        awaited.set(reader, left);
-        if (left === 0) next.push(reader);
-      }
-    }
-    ready = next.sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
-  }
+  const read: Links = new Map(
+    written.map((step) => [step, step.inputs.flatMap((reference) => producers.get(seriesKey(reference)) ?? [])]),
+  );
+  const readers: Links = new Map(written.map((step) => [step, []]));
+  for (const [step, inputs] of read) for (const producer of inputs) readers.get(producer)?.push(step);
+  const ordered = inRounds(written, read, readers);
   if (ordered.length < written.length) {
-    const circle = withoutTails(
-      written.filter((step) => awaited.get(step) !== 0),
-      readers,
-      producers,
-    );
+    // A step that merely comes after a circle waits, too. In the reverse order it waits for nobody.
+    const notAtFault = new Set([...ordered, ...inRounds(written, readers, read)]);
+    const circle = written.filter((step) => !notAtFault.has(step));
     const received = circle.map((step) => step.pointer).join(', ');
     const expected = 'steps that do not wait for each other in a circle';
     issues.push({ pointer: circle[0]?.pointer ?? '', code: 'request.cycle', expected, received });
@@ -101,26 +82,26 @@ function orderSteps(
   return ordered;
 }
 
-// Drops waiting steps that no other waiting step needs: a step that merely comes after a circle is not at fault.
-function withoutTails(
-  waiting: readonly RequestStep[],
-  readers: ReadonlyMap<RequestStep, readonly RequestStep[]>,
-  producers: ReadonlyMap<string, RequestStep>,
-): RequestStep[] {
-  const readerCount = new Map(waiting.map((step) => [step, readers.get(step)?.length ?? 0]));
-  const tails = waiting.filter((step) => readerCount.get(step) === 0);
-  for (const tail of tails) {
-    readerCount.delete(tail);
-    for (const reference of tail.inputs) {
-      const producer = producers.get(seriesKey(reference));
-      const count = producer && readerCount.get(producer);
-      if (producer === undefined || count === undefined) continue;
-      readerCount.set(producer, count - 1);
-      // The loop continues over what is added here.
-      if (count === 1) tails.push(producer);
+type Links = Map<RequestStep, RequestStep[]>;
+
+// Kahn's algorithm in rounds: each takes the steps that wait for no other any more, in the order of the request. Steps
+// in a circle are left out, as are those that wait for one.
+function inRounds(written: readonly RequestStep[], waitsFor: Links, awaitedBy: Links): RequestStep[] {
+  const place = new Map(written.map((step, index) => [step, index]));
+  const left = new Map(written.map((step) => [step, waitsFor.get(step)?.length ?? 0]));
+  const ordered: RequestStep[] = [];
+  let ready = written.filter((step) => left.get(step) === 0);
+  while (ready.length > 0) {
+    ordered.push(...ready);
+    const next: RequestStep[] = [];
+    for (const step of ready.flatMap((one) => awaitedBy.get(one) ?? [])) {
+      const count = (left.get(step) ?? 0) - 1;
+      left.set(step, count);
+      if (count === 0) next.push(step);
     }
+    ready = next.sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
   }
-  return waiting.filter((step) => readerCount.has(step));
+  return ordered;
 }
 
 /** The parameters of each step, with inherited windows filled in from upstream. */

@@ -1,6 +1,6 @@
 import { styleSheet } from './style.js';
 
-/** What all drawings in SVG share: their frame, texts that fit, and escapes. */
+/** What all SVG drawings share: the frame, texts that fit, and escaping. */
 
 /** The approximate width of a letter in a font of 12 pixels; Chinese characters and emoji are wider. */
 export const LETTER_WIDTH = 6.9;

@@ -23,7 +23,7 @@ interface Box extends LayoutNode {
   readonly lines: readonly BoxLine[];
 }
 
-/** Draws a plan: its sources at the top, each step below its inputs, with its window or look-back. */
+/** Draws a plan: its sources at the top, and each step below its inputs, with the samples that it uses. */
 export function drawGraph(plan: Plan): string {
   const boxes = [...sourceBoxes(plan), ...stepBoxes(plan)];
   const { nodes, edges, width, height } = layOut(boxes, MARGIN);

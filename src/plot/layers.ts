@@ -22,29 +22,29 @@ export interface Layout {
 
 const GAP_X = 24;
 const GAP_Y = 46;
-/** The width of an edge that passes through a layer. */
-const LANE_WIDTH = 10;
+/** The room for an edge that passes through a layer. */
+const DUMMY_WIDTH = 10;
 const SWEEPS = 4;
 
-/** A place in a layer: a node, or a lane for an edge that passes through. */
-interface Slot {
+/** A node of a layer: one of the graph, or a dummy node where an edge passes through the layer. */
+interface Vertex {
   readonly width: number;
-  readonly above: Slot[];
-  readonly below: Slot[];
-  /** For a lane, the height of its layer. */
+  readonly above: Vertex[];
+  readonly below: Vertex[];
+  /** Of a dummy node: the height of its layer. */
   height: number;
   x: number;
   y: number;
 }
 
 /**
- * Lays nodes out in layers, each below all nodes that lead to it, with few crossings: sweeps order the slots of each
- * layer by the mean position of their neighbours.
+ * Lays nodes out in layers, each below all nodes that lead to it, with few crossings: sweeps order the vertices of
+ * each layer by the mean position of their neighbours.
  *
  * Source: Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
  */
 export function layOut(nodes: readonly LayoutNode[], margin: number): Layout {
-  const { layers, slots, ways } = layersOf(nodes);
+  const { layers, vertices, paths } = layersOf(nodes);
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     for (const layer of layers) order(layer, ({ above }) => above);
     for (const layer of [...layers].reverse()) order(layer, ({ below }) => below);
@@ -54,15 +54,15 @@ export function layOut(nodes: readonly LayoutNode[], margin: number): Layout {
   for (const layer of layers) {
     place(layer, width);
     const layerHeight = Math.max(...layer.map(({ height }) => height));
-    for (const slot of layer) {
-      slot.y = y;
-      if (slot.height === 0) slot.height = layerHeight;
+    for (const vertex of layer) {
+      vertex.y = y;
+      if (vertex.height === 0) vertex.height = layerHeight;
     }
     y += layerHeight + GAP_Y;
   }
   return {
-    nodes: slots.map(({ x, y: top }) => ({ x, y: top })),
-    edges: ways.map(wayThrough),
+    nodes: vertices.map(({ x, y: top }) => ({ x, y: top })),
+    edges: paths.map(pathThrough),
     width,
     height: y - GAP_Y + margin,
   };
@@ -71,51 +71,51 @@ export function layOut(nodes: readonly LayoutNode[], margin: number): Layout {
 function layersOf(nodes: readonly LayoutNode[]) {
   const depths: number[] = [];
   for (const { above } of nodes) depths.push(1 + Math.max(-1, ...above.map((at) => depths[at]!)));
-  const layers: Slot[][] = Array.from({ length: 1 + Math.max(...depths) }, () => []);
-  const slotIn = (depth: number, width: number, height: number): Slot => {
-    const slot: Slot = { width, height, above: [], below: [], x: 0, y: 0 };
-    layers[depth]!.push(slot);
-    return slot;
+  const layers: Vertex[][] = Array.from({ length: 1 + Math.max(...depths) }, () => []);
+  const vertexIn = (depth: number, width: number, height: number): Vertex => {
+    const vertex: Vertex = { width, height, above: [], below: [], x: 0, y: 0 };
+    layers[depth]!.push(vertex);
+    return vertex;
   };
-  const slots = nodes.map(({ width, height }, index) => slotIn(depths[index]!, width, height));
-  const ways = nodes.flatMap(({ above }, index) =>
+  const vertices = nodes.map(({ width, height }, index) => vertexIn(depths[index]!, width, height));
+  const paths = nodes.flatMap(({ above }, index) =>
     [...new Set(above)].map((from) => {
-      const way = [slots[from]!];
-      for (let depth = depths[from]! + 1; depth < depths[index]!; depth++) way.push(slotIn(depth, LANE_WIDTH, 0));
-      way.push(slots[index]!);
-      for (const [at, slot] of way.entries()) {
+      const path = [vertices[from]!];
+      for (let depth = depths[from]! + 1; depth < depths[index]!; depth++) path.push(vertexIn(depth, DUMMY_WIDTH, 0));
+      path.push(vertices[index]!);
+      for (const [at, vertex] of path.entries()) {
         if (at === 0) continue;
-        slot.above.push(way[at - 1]!);
-        way[at - 1]!.below.push(slot);
+        vertex.above.push(path[at - 1]!);
+        path[at - 1]!.below.push(vertex);
       }
-      return way;
+      return path;
     }),
   );
   for (const layer of layers) place(layer, 0);
-  return { layers, slots, ways };
+  return { layers, vertices, paths };
 }
 
-function widthOf(layer: readonly Slot[]): number {
+function widthOf(layer: readonly Vertex[]): number {
   return layer.reduce((sum, { width }) => sum + width + GAP_X, -GAP_X);
 }
 
-/** Places slots side by side, centred in a width. */
-function place(layer: readonly Slot[], width: number): void {
+/** Places the vertices of a layer side by side, centred in a width. */
+function place(layer: readonly Vertex[], width: number): void {
   let x = (width - widthOf(layer)) / 2;
-  for (const slot of layer) {
-    slot.x = x;
-    x += slot.width + GAP_X;
+  for (const vertex of layer) {
+    vertex.x = x;
+    x += vertex.width + GAP_X;
   }
 }
 
-function order(layer: Slot[], neighbours: (slot: Slot) => readonly Slot[]): void {
-  const middle = ({ x, width }: Slot): number => x + width / 2;
+function order(layer: Vertex[], neighbours: (vertex: Vertex) => readonly Vertex[]): void {
+  const middle = ({ x, width }: Vertex): number => x + width / 2;
   const wanted = new Map(
-    layer.map((slot) => {
-      const around = neighbours(slot);
+    layer.map((vertex) => {
+      const around = neighbours(vertex);
       return [
-        slot,
-        around.length === 0 ? middle(slot) : around.reduce((sum, one) => sum + middle(one), 0) / around.length,
+        vertex,
+        around.length === 0 ? middle(vertex) : around.reduce((sum, one) => sum + middle(one), 0) / around.length,
       ];
     }),
   );
@@ -123,20 +123,20 @@ function order(layer: Slot[], neighbours: (slot: Slot) => readonly Slot[]): void
   place(layer, 0);
 }
 
-// From the bottom of a node straight through lanes to the top of the next. Edges into one node spread along its top.
-function wayThrough(way: readonly Slot[]): Placed[] {
-  const last = way.length - 1;
-  const spread = (slot: Slot, side: readonly Slot[], other: Slot): number => {
+// From the bottom of a node, straight through dummy nodes, to the top of the next. Edges spread along both sides.
+function pathThrough(path: readonly Vertex[]): Placed[] {
+  const last = path.length - 1;
+  const spread = (vertex: Vertex, side: readonly Vertex[], other: Vertex): number => {
     const sorted = [...side].sort((a, b) => a.x - b.x);
-    return slot.x + (slot.width * (sorted.indexOf(other) + 1)) / (sorted.length + 1);
+    return vertex.x + (vertex.width * (sorted.indexOf(other) + 1)) / (sorted.length + 1);
   };
-  return way.flatMap((slot, at) => {
-    const bottom = slot.y + slot.height;
-    if (at === 0) return [{ x: spread(slot, slot.below, way[1]!), y: bottom }];
-    if (at === last) return [{ x: spread(slot, slot.above, way[at - 1]!), y: slot.y }];
-    const x = slot.x + slot.width / 2;
+  return path.flatMap((vertex, at) => {
+    const bottom = vertex.y + vertex.height;
+    if (at === 0) return [{ x: spread(vertex, vertex.below, path[1]!), y: bottom }];
+    if (at === last) return [{ x: spread(vertex, vertex.above, path[at - 1]!), y: vertex.y }];
+    const x = vertex.x + vertex.width / 2;
     return [
-      { x, y: slot.y },
+      { x, y: vertex.y },
       { x, y: bottom },
     ];
   });

@@ -4,7 +4,7 @@ export interface Panel {
   readonly isBinary: boolean;
 }
 
-// Each line in a panel fills at least this share of the height, so that its shape can be seen.
+/** Each line fills at least this share of its panel's height, so that its shape can be seen. */
 const FILLED_MIN = 0.3;
 /** As many as there are colours and markers. */
 const LINES_MAX = 7;

@@ -1,13 +1,13 @@
 import { WindrowError } from '../core/errors.js';
 
-/** Renders an SVG drawing as a PNG of twice its size, for screens with two device pixels per pixel. */
+/** Renders an SVG drawing as a PNG of twice its size, for screens with two device pixels a CSS pixel. */
 export type DrawPng = (svg: string) => Uint8Array;
 
 const SCALE = 2;
 const PROBE = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><text x="9" y="15">0</text></svg>';
 
 /**
- * Loads the PNG renderer, before there is work to lose.
+ * Loads the PNG renderer; called before there is work that a failure would lose.
  *
  * @throws if the package is not installed; WindrowError if it does not work on this machine.
  */
@@ -16,7 +16,7 @@ export async function openPng(): Promise<DrawPng> {
   // Without a font, labels would be left out silently.
   if (new Resvg(PROBE).innerBBox() === undefined) {
     const mend = 'install one (such as the Debian package fonts-dejavu-core), or write an SVG';
-    throw new WindrowError('arguments', `no font is installed to set the labels of a PNG in; ${mend}`);
+    throw new WindrowError('arguments', `no font is installed, so a PNG would have no labels; ${mend}`);
   }
   return (svg) => new Resvg(svg, { fitTo: { mode: 'zoom', value: SCALE } }).render().asPng();
 }

@@ -6,7 +6,7 @@ export interface Reducer {
   readonly line: () => ChartLine;
 }
 
-// The number of columns: several for each pixel of the widest chart.
+/** Several columns for each pixel of the widest chart. */
 const COLUMNS_MAX = 4096;
 
 /** A distance of more than this many usual steps is a gap. */
@@ -165,12 +165,12 @@ function pointsOf(column: Column): [timeMs: number, value: number][] {
   return points.filter(([timeMs, value], i) => i === points.findIndex(([t, x]) => t === timeMs && x === value));
 }
 
-// Bins of equal ratio from a nanosecond to the age of the calendar.
+// Bins of equal ratio, from a nanosecond to ten thousand years.
 const BINS_PER_OCTAVE = 16;
 const LEAST_OCTAVE = -20;
 const BIN_COUNT = (49 - LEAST_OCTAVE) * BINS_PER_OCTAVE;
 
-/** Counts the distances between samples to find the most common one. */
+/** Counts the distances between samples, to find their median. */
 function createStepCounter() {
   const counts = new Float64Array(BIN_COUNT);
   let total = 0;
@@ -191,7 +191,7 @@ function createStepCounter() {
     total++;
   }
 
-  // Within five hundredths, infinite where there is none.
+  // To within five per cent; infinite if there is none.
   function medianMs(): number {
     let seen = 0;
     for (let bin = 0; bin < BIN_COUNT; bin++) {

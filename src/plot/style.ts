@@ -14,7 +14,7 @@ export function styleSheet(): string {
   ].join('');
 }
 
-/** What the style of a graph adds to that of a chart. */
+/** What a graph needs beside the style of a chart. */
 export function graphStyle(): string {
   const ofTheme = ({ background, grid, axis }: (typeof theme)['light' | 'dark']): string =>
     `.edge,.box{stroke:${axis}}.box{fill:${background}}.box.source{fill:${grid}}`;

@@ -35,8 +35,8 @@ export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {})
   const panels = groupIntoPanels(lines);
   const time = timeExtentOf(lines);
   const heights = panels.map((panel) => heightOf(panel, panels.length));
-  const marks = panels.map((panel, index) => ticksOf(panel, heights[index] ?? 0));
-  const left = 22 + LETTER_WIDTH * Math.max(3, ...marks.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
+  const axes = panels.map((panel, index) => ticksOf(panel, heights[index] ?? 0));
+  const left = 22 + LETTER_WIDTH * Math.max(3, ...axes.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
   const body: string[] = [];
   let top = title === '' ? 12 : TITLE_HEIGHT + 12;
   if (title !== '') body.push(text('title', left, 26, fitted(title, (width - left - RIGHT) / TITLE_SCALE)));
@@ -47,8 +47,8 @@ export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {})
     const legend = drawLegend(panel, firstColour, left, top, width);
     top += legend.height;
     const place = { left, top, width: width - left - RIGHT, height };
-    const frame = frameOf(place, time as Extent, marks[index] as ValueTicks); // panels have lines and marks
-    body.push(legend.svg, drawPanel(panel, marks[index] as ValueTicks, frame, firstColour, timezone));
+    const frame = frameOf(place, time as Extent, axes[index] as ValueTicks); // panels have lines and axes
+    body.push(legend.svg, drawPanel(panel, axes[index] as ValueTicks, frame, firstColour, timezone));
     firstColour += panel.lines.length;
     top += height + PANEL_GAP;
     if (index === panels.length - 1) body.push(drawTimeAxis(frame, timezone, width));
@@ -76,7 +76,7 @@ function drawPanel(
 ): string {
   const right = frame.left + frame.width;
   const grid = ticks.map(({ value }) => `M${pixel(frame.left)} ${pixel(frame.y(value))}H${pixel(right)}`).join('');
-  const across = timeMarks(frame, timezone)
+  const across = ticksOfTime(frame, timezone)
     .map(({ timeMs }) => `M${pixel(frame.x(timeMs))} ${pixel(frame.top)}v${frame.height}`)
     .join('');
   const labels = ticks.map(({ value, label }) => text('value', frame.left - 10, frame.y(value) + 4, label));
@@ -84,14 +84,14 @@ function drawPanel(
   return [`<path class="grid" d="${across}${grid}"/>`, ...labels, ...drawn].join('\n');
 }
 
-function timeMarks({ time, width }: Frame, timezone: string) {
+function ticksOfTime({ time, width }: Frame, timezone: string) {
   return timeTicks(time, Math.floor(width / TICK_SPACING.x), timezone);
 }
 
 function drawTimeAxis(frame: Frame, timezone: string, width: number): string {
   const bottom = frame.top + frame.height;
   const parts = [`<path class="axis" d="M${pixel(frame.left)} ${pixel(bottom)}h${pixel(frame.width)}"/>`];
-  const marks = timeMarks(frame, timezone);
+  const ticks = ticksOfTime(frame, timezone);
   // A label at the edge moves inwards so that it is not cut off.
   const place = (x: number, label: string): number => {
     const half = textWidth(label) / 2 + 4;
@@ -99,7 +99,7 @@ function drawTimeAxis(frame: Frame, timezone: string, width: number): string {
   };
   let labelEnd = 0;
   let contextEnd = 0;
-  for (const [index, { timeMs, label, context }] of marks.entries()) {
+  for (const [index, { timeMs, label, context }] of ticks.entries()) {
     const x = frame.x(timeMs);
     const at = place(x, label);
     const labelHalf = textWidth(label) / 2;
@@ -108,7 +108,7 @@ function drawTimeAxis(frame: Frame, timezone: string, width: number): string {
     labelEnd = at + labelHalf;
     if (context === undefined || context === '') continue;
     // The first context is left out if the next one begins close to it.
-    const next = marks.slice(index + 1).find((mark) => mark.context !== undefined);
+    const next = ticks.slice(index + 1).find((tick) => tick.context !== undefined);
     const half = textWidth(context) / 2;
     const isCrowded = index === 0 && next !== undefined && frame.x(next.timeMs) - x < 2 * half + 12;
     if (isCrowded || x - half < contextEnd) continue;

@@ -10,24 +10,24 @@ export interface TerminalOptions {
   /** The height of each panel in lines; 12 by default. */
   readonly rows?: number;
   readonly timezone?: string;
-  /** Whether to draw with Braille dots, eight per character; plain ASCII by default. */
+  /** Whether to draw with Braille dots, eight a character, as by default; otherwise in plain ASCII. */
   readonly isUnicode?: boolean;
   /** Colours a text like the line of this index. */
   readonly paint?: (text: string, lineIndex: number) => string;
 }
 
 const ROWS = 12;
-const ASCII_MARKS = '*o+x#%@';
+const ASCII_MARKERS = '*o+x#%@';
 
 /** The dots set in a character: 2 by 4 Braille dots (bits of U+2800), or an ASCII character itself. */
 interface Grid {
   readonly dotsX: number;
   readonly dotsY: number;
-  readonly sign: (bits: number, lineIndex: number) => string;
+  readonly character: (bits: number, lineIndex: number) => string;
 }
 
-const braille: Grid = { dotsX: 2, dotsY: 4, sign: (bits) => String.fromCharCode(0x2800 + bits) };
-const ascii: Grid = { dotsX: 1, dotsY: 1, sign: (_, line) => ASCII_MARKS[line % ASCII_MARKS.length] ?? '*' };
+const braille: Grid = { dotsX: 2, dotsY: 4, character: (bits) => String.fromCharCode(0x2800 + bits) };
+const ascii: Grid = { dotsX: 1, dotsY: 1, character: (_, line) => ASCII_MARKERS[line % ASCII_MARKERS.length] ?? '*' };
 const BRAILLE_BITS = [
   [0x01, 0x02, 0x04, 0x40],
   [0x08, 0x10, 0x20, 0x80],
@@ -37,17 +37,15 @@ const BRAILLE_BITS = [
 export function drawTerminal(lines: readonly ChartLine[], options: TerminalOptions): string {
   const time = timeExtentOf(lines);
   if (time === undefined) return 'no samples\n';
-  const panels = isToldApart(options) ? groupIntoPanels(lines) : lines.flatMap(panelOfOne);
+  const panels = canTellApart(options) ? groupIntoPanels(lines) : lines.flatMap(panelOfOne);
   const rows = options.rows ?? ROWS;
-  const marks = panels.map(({ lines: own, isBinary }) =>
-    isBinary ? binaryTicks : valueTicks(extentOf(own), rows / 2),
-  );
-  const labelWidth = Math.max(...marks.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
+  const axes = panels.map(({ lines: own, isBinary }) => (isBinary ? binaryTicks : valueTicks(extentOf(own), rows / 2)));
+  const labelWidth = Math.max(...axes.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
   const width = Math.max(16, options.columns - labelWidth - 4);
   const parts: string[] = [];
   let firstLine = 0;
   for (const [index, panel] of panels.entries()) {
-    const ticks = marks[index] as ValueTicks; // one for each panel
+    const ticks = axes[index] as ValueTicks; // one for each panel
     const frame = cellFrame(panel, ticks, time, width, options);
     parts.push(legend(panel, firstLine, options), ...drawPanel(panel, ticks, frame, labelWidth, firstLine, options));
     firstLine += panel.lines.length;
@@ -58,7 +56,7 @@ export function drawTerminal(lines: readonly ChartLine[], options: TerminalOptio
 }
 
 /** Whether the lines of a panel can be told apart, by colours or by ASCII markers. */
-function isToldApart({ paint, isUnicode = true }: TerminalOptions): boolean {
+function canTellApart({ paint, isUnicode = true }: TerminalOptions): boolean {
   return paint !== undefined || !isUnicode;
 }
 
@@ -78,8 +76,8 @@ function cellFrame(panel: Panel, ticks: ValueTicks, time: Extent, width: number,
 
 function legend({ lines }: Panel, firstLine: number, { paint = plain, isUnicode = true }: TerminalOptions): string {
   const entries = lines.map(({ name }, index) => {
-    const sign = isUnicode ? '\u2501\u2501' : ascii.sign(0, firstLine + index);
-    return paint(`${sign} ${name}`, firstLine + index);
+    const sample = isUnicode ? '\u2501\u2501' : ascii.character(0, firstLine + index);
+    return paint(`${sample} ${name}`, firstLine + index);
   });
   return `  ${entries.join('   ')}`;
 }
@@ -104,7 +102,7 @@ function drawPanel(
   const owner = bits.map(() => new Int16Array(columnCount));
   for (const [index, line] of lines.entries()) {
     for (const curve of curvesOf(line, frame, 1)) {
-      walk(curve, (x, y) => {
+      eachDot(curve, (x, y) => {
         const row = Math.floor(y / grid.dotsY);
         const column = Math.floor(x / grid.dotsX);
         const cells = bits[row];
@@ -118,9 +116,9 @@ function drawPanel(
   return bits.map((cells, row) => {
     const label = labels.get(row);
     const border = isUnicode ? (label === undefined ? '\u2502' : '\u2524') : '|';
-    const signs = paintRuns(cells, owner[row] as Int16Array, grid, paint); // as many rows as bits
+    const characters = paintRuns(cells, owner[row] as Int16Array, grid, paint); // as many rows as bits
     const shown = isUnicode ? (label ?? '') : (label ?? '').replace('\u2212', '-');
-    return `${shown.padStart(labelWidth + 1)} ${border}${signs}`;
+    return `${shown.padStart(labelWidth + 1)} ${border}${characters}`;
   });
 }
 
@@ -141,13 +139,13 @@ function paintRuns(
       run = '';
       runLine = line;
     }
-    run += cell === 0 ? ' ' : grid.sign(cell, line);
+    run += cell === 0 ? ' ' : grid.character(cell, line);
   }
   return painted + (runLine < 0 ? run : paint(run, runLine));
 }
 
-// Sets every dot from point to point.
-function walk(curve: Curve, set: (x: number, y: number) => void): void {
+// Calls `set` for every dot from point to point.
+function eachDot(curve: Curve, set: (x: number, y: number) => void): void {
   let [fromX, fromY] = curve[0] ?? [0, 0];
   for (const [x, y] of curve) {
     const count = Math.max(1, Math.ceil(Math.max(Math.abs(x - fromX), Math.abs(y - fromY))));
@@ -159,13 +157,13 @@ function walk(curve: Curve, set: (x: number, y: number) => void): void {
 }
 
 function timeAxis(frame: Frame, labelWidth: number, { timezone = 'UTC', isUnicode = true }: TerminalOptions): string[] {
-  const marks = timeTicks(frame.time, Math.max(2, Math.floor(frame.width / 14)), timezone);
-  const columns = marks.map(({ timeMs }) => Math.round(frame.x(timeMs)));
+  const ticks = timeTicks(frame.time, Math.max(2, Math.floor(frame.width / 14)), timezone);
+  const columns = ticks.map(({ timeMs }) => Math.round(frame.x(timeMs)));
   const [across, mark, corner] = isUnicode ? ['\u2500', '\u252c', '\u2514'] : ['-', '+', '+'];
   const rule = Array.from({ length: frame.width + 1 }, (_, column) => (columns.includes(column) ? mark : across));
   const indent = ' '.repeat(labelWidth + 2);
-  const labels = marks.map(({ label }, index) => ({ at: columns[index] ?? 0, label }));
-  const contexts = marks.flatMap(({ context }, index) =>
+  const labels = ticks.map(({ label }, index) => ({ at: columns[index] ?? 0, label }));
+  const contexts = ticks.flatMap(({ context }, index) =>
     context ? [{ at: columns[index] ?? 0, label: context }] : [],
   );
   const width = frame.width + 1;
@@ -174,7 +172,7 @@ function timeAxis(frame: Frame, labelWidth: number, { timezone = 'UTC', isUnicod
   return [...lines, `${indent} ${last.padEnd(width - timezone.length)}${timezone}`];
 }
 
-// Centres labels on their ticks, and leaves out labels that would touch the one before.
+// Centres labels on their ticks; leaves out a label that would touch the one before.
 function placed(labels: readonly { at: number; label: string }[], width: number): string {
   let line = '';
   for (const { at, label } of labels) {

@@ -6,12 +6,12 @@ export interface ValueTicks extends Extent {
   readonly ticks: readonly { readonly value: number; readonly label: string }[];
 }
 
-// The padding above and below the lines, as a share of their extent.
-const ROOM = 0.05;
+/** The padding above and below the lines, as a share of their extent. */
+const PADDING = 0.05;
 
 /** Round values at steps of 1, 2 or 5 times a power of ten, at most about `countMax`, within a padded extent. */
 export function valueTicks(extent: Extent, countMax: number): ValueTicks {
-  const { min, max } = roomy(extent);
+  const { min, max } = padded(extent);
   // d3 takes the step nearest to the count, which may give a third more ticks than there is room for.
   let count = countMax;
   while (ticks(min, max, count).length > countMax + 1) count--;
@@ -29,22 +29,22 @@ export const binaryTicks: ValueTicks = {
   ],
 };
 
-// Differences below this share of the values are rounding errors: the line is flat.
-const FLAT_PART = 1e-12;
+/** Differences below this share of the values are rounding errors: the line is flat. */
+const FLAT_SHARE = 1e-12;
 const LEAST_SIZE = 1e-300;
 
-// Zero is the edge if the values come near it and lie on one side.
-function roomy({ min, max }: Extent): Extent {
+// The axis ends at zero if the values lie on one side of it and come near it.
+function padded({ min, max }: Extent): Extent {
   const size = Math.max(Math.abs(min), Math.abs(max));
   if (size < LEAST_SIZE) return { min: -1, max: 1 };
-  if (max - min <= size * FLAT_PART) return { min: min - size / 10, max: max + size / 10 };
-  const room = (max - min) * ROOM;
+  if (max - min <= size * FLAT_SHARE) return { min: min - size / 10, max: max + size / 10 };
+  const padding = (max - min) * PADDING;
   const isAbove = min >= 0 && min < max / 3;
   const isBelow = max <= 0 && max > min / 3;
-  return { min: isAbove ? 0 : min - room, max: isBelow ? 0 : max + room };
+  return { min: isAbove ? 0 : min - padding, max: isBelow ? 0 : max + padding };
 }
 
-/** Formats a value for a tick: as many digits as the step needs, thousands separated. */
+/** A tick's value with as many digits as the step needs, and thousands separated. */
 export function formatValue(value: number, stepSize: number): string {
   const size = Math.max(Math.abs(value), stepSize);
   if (size >= 1e12 || stepSize < 1e-6) {
@@ -61,7 +61,7 @@ export function formatValue(value: number, stepSize: number): string {
   return withMinus(groupThousands(value.toFixed(digits).replace(/^-(?=0\.?0*$)/, '')));
 }
 
-/** Formats a value for a sentence, with about four digits. */
+/** A value for a sentence, with about four digits. */
 export function shortValue(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e12 || size < 1e-4)) return withMinus(value.toExponential(3));

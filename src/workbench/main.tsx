@@ -3,8 +3,8 @@ import { App } from './app.js';
 import { startEngine } from './engine/client.js';
 import { serveEngine } from './engine/worker.js';
 
-// One script is both: the page, and the worker that it starts from its own text. So the page is one file, and its
-// policy names one script.
+// One script is both the page and the worker, which the page starts from its own text. So the page is one file, and its
+// policy allows one script.
 if (typeof document === 'undefined') {
   // In a worker the global scope has what `WorkerScope` says.
   serveEngine(globalThis as unknown as Parameters<typeof serveEngine>[0]);

@@ -2,14 +2,14 @@
 interface Packed {
   readonly stepMs: number;
   readonly names: readonly string[];
-  /** Of each name a letter a row: the difference to the value before, in tenths; a space where there is no value. */
+  /** For each name a letter a row: the difference from the value before, in tenths; a space if there is no value. */
   readonly parts: readonly { readonly startMs: number; readonly columns: readonly string[] }[];
 }
 
 /** Put in by the build, from docs/examples. */
 declare const SAMPLE_DATA: { readonly heating: Packed; readonly office: Packed };
 
-/** Real series to begin with. */
+/** Real series to start with. */
 export interface SampleFile {
   readonly fileName: string;
   readonly title: string;

@@ -75,7 +75,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     child.stderr.on('data', (text) => {
       stderr += text;
     });
-    const turns = (): number => stderr.split('windrow: watching 2 files; Ctrl-C ends it\n').length - 1;
+    const turns = (): number => stderr.split('windrow: watching 2 files; press Ctrl-C to stop\n').length - 1;
     const lastValue = (): string | undefined => world.read('out.csv').trim().split(',').at(-1);
     const turn = (count: number) => expect.poll(turns).toBe(count);
     await turn(1);

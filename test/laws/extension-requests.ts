@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { oracleUnits } from '../oracle/each-value.js';
-import { type Scale, zoneNames } from './samples.js';
+import { onceAScale, type Scale, zoneNames } from './samples.js';
 
 /** Random steps of the operations that the interface does not have. */
 
@@ -58,7 +58,9 @@ function valueKind(): fc.Arbitrary<ExtensionKind> {
   );
 }
 
-function joinKind({ durations }: Scale): fc.Arbitrary<ExtensionKind> {
+const valueKinds = valueKind();
+
+const joinKind = onceAScale(({ durations }): fc.Arbitrary<ExtensionKind> => {
   const align = fc.constantFrom(undefined, 'inner', 'hold', 'asof');
   const together = fc
     .tuple(align, optionally(fc.constantFrom(...durations)))
@@ -74,9 +76,9 @@ function joinKind({ durations }: Scale): fc.Arbitrary<ExtensionKind> {
     kind('Coalesce', fc.record({ maxhold: optionally(fc.constantFrom(...durations)) }), 2),
     kind('Coalesce', fc.record({ maxhold: optionally(fc.constantFrom(...durations)) }), 3),
   );
-}
+});
 
-function memoryKind({ durations, intervals, zonedIntervals }: Scale): fc.Arbitrary<ExtensionKind> {
+const memoryKind = onceAScale(({ durations, intervals, zonedIntervals }): fc.Arbitrary<ExtensionKind> => {
   const length = fc.constantFrom(...durations);
   const positive = fc.constantFrom(...durations.filter((text) => text !== 'PT0S'));
   const tolerance = fc.constantFrom(0, 0.25, 2, 1e9);
@@ -115,7 +117,7 @@ function memoryKind({ durations, intervals, zonedIntervals }: Scale): fc.Arbitra
       windows.chain((own) => method.map((name) => ({ ...own, method: name }))),
     ),
   );
-}
+});
 
 function timesKind({ durations }: Scale, startMs: number): fc.Arbitrary<ExtensionKind> {
   const length = fc.constantFrom(...durations);
@@ -160,7 +162,7 @@ function timesKind({ durations }: Scale, startMs: number): fc.Arbitrary<Extensio
 /** Any step of an extension. */
 export function extensionArbitrary(scale: Scale, startMs: number): fc.Arbitrary<ExtensionKind> {
   return fc.oneof(
-    { weight: 2, arbitrary: valueKind() },
+    { weight: 2, arbitrary: valueKinds },
     { weight: 2, arbitrary: joinKind(scale) },
     { weight: 5, arbitrary: memoryKind(scale) },
     { weight: 2, arbitrary: timesKind(scale, startMs) },

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { longestMs, parseInterval } from '../../src/core/interval.js';
-import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate-functions.js';
+import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate-parameters.js';
 import { extensionArbitrary } from './extension-requests.js';
-import { type Scale, zoneNames } from './samples.js';
+import { onceAScale, type Scale, zoneNames } from './samples.js';
 
 /** Random requests: steps that read sources and each other, spread over items and written in any order. */
 
@@ -83,7 +83,7 @@ function stageOf(name: string, interval: string, percent: number, hold: string |
   });
 }
 
-function aggregateKind(scale: Scale): fc.Arbitrary<Kind> {
+const aggregateKind = onceAScale((scale): fc.Arbitrary<Kind> => {
   const maxhold = optionally(fc.constantFrom(...scale.durations));
   const parts = fc.tuple(functionName, windowArbitrary(scale, true), percentile, maxhold, empty, label, closed);
   return one(
@@ -95,7 +95,7 @@ function aggregateKind(scale: Scale): fc.Arbitrary<Kind> {
       closed: border,
     })),
   );
-}
+});
 
 /** With more windows at one instant, most scenes exceed their limit of results, and take half of the time to do so. */
 const OVERLAPS_MAX = 1000;
@@ -167,7 +167,7 @@ const chains: readonly (readonly string[])[] = [
   ['PT10M', 'Hourly', 'PT12H', 'PT24H', 'Weekly', 'Weekly'],
 ];
 
-function pipelineKind(scale: Scale): fc.Arbitrary<Kind> {
+const pipelineKind = onceAScale((scale): fc.Arbitrary<Kind> => {
   const intervals = fc
     .constantFrom(...chains)
     .map((chain) => (scale.stepMs >= 3_600_000 ? chain.filter((text) => !/M$|Half|Quarter/.test(text)) : chain))
@@ -188,9 +188,9 @@ function pipelineKind(scale: Scale): fc.Arbitrary<Kind> {
         closed: border,
       })),
   );
-}
+});
 
-function binaryKind(scale: Scale): fc.Arbitrary<Kind> {
+const binaryKind = onceAScale((scale): fc.Arbitrary<Kind> => {
   const names = ['Add', 'Sub', 'Mul', 'Div', 'Eq', 'Ne', 'Lte', 'Lt', 'Gt', 'Gte', 'And', 'Or'];
   const align = optionally(fc.constantFrom('inner', 'hold', 'linear', 'asof'));
   const maxhold = optionally(fc.constantFrom(...scale.durations));
@@ -210,7 +210,7 @@ function binaryKind(scale: Scale): fc.Arbitrary<Kind> {
       });
       return { operation, inputCount: isScalar ? 1 : 2, parameters };
     });
-}
+});
 
 function rangesKind(startMs: number, scale: Scale): fc.Arbitrary<Kind> {
   const bound = fc.integer({ min: -20, max: 20 }).map((x) => x / 2 + 0);
@@ -240,7 +240,7 @@ function rangesKind(startMs: number, scale: Scale): fc.Arbitrary<Kind> {
   );
 }
 
-function shiftKind(scale: Scale): fc.Arbitrary<Kind> {
+const shiftKind = onceAScale((scale): fc.Arbitrary<Kind> => {
   const direction = fc.constantFrom('forward', 'backward');
   const byTime = fc.record({
     function: fc.constant('ShiftByTime'),
@@ -253,9 +253,9 @@ function shiftKind(scale: Scale): fc.Arbitrary<Kind> {
       present({ function: 'ShiftByWindow', shift, direction: to, window, timezone }),
     );
   return one('Shift', fc.oneof(byTime, byWindow));
-}
+});
 
-function gridKind(scale: Scale): fc.Arbitrary<Kind> {
+const gridKind = onceAScale((scale): fc.Arbitrary<Kind> => {
   const age = optionally(fc.constantFrom(...scale.durations));
   const hold = fc.tuple(windowArbitrary(scale, false), age).map(([window, maxhold]) => ({ ...window, maxhold }));
   const frequencies = scale.intervals.filter((text) => text.startsWith('P') && !/^P1[MY]$/.test(text));
@@ -265,7 +265,7 @@ function gridKind(scale: Scale): fc.Arbitrary<Kind> {
     maxgap: age,
   });
   return fc.oneof(one('HoldLastValue', hold), one('Resample', sampled));
-}
+});
 
 function plainKind(): fc.Arbitrary<Kind> {
   const digits = fc.integer({ min: -15, max: 15 }).map((x) => x + 0);
@@ -281,6 +281,8 @@ function plainKind(): fc.Arbitrary<Kind> {
   );
 }
 
+const plainKinds = plainKind();
+
 /** Any step with any parameters. */
 function kindArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
   return fc.oneof(
@@ -292,7 +294,7 @@ function kindArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
     { weight: 1, arbitrary: rangesKind(startMs, scale) },
     { weight: 2, arbitrary: shiftKind(scale) },
     { weight: 3, arbitrary: gridKind(scale) },
-    { weight: 2, arbitrary: plainKind() },
+    { weight: 2, arbitrary: plainKinds },
     { weight: 10, arbitrary: extensionArbitrary(scale, startMs) },
   );
 }

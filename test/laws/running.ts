@@ -17,7 +17,9 @@ import type { Engine } from '../../src/inspect/feeding.js';
 import { joinParts } from '../conformance/conformance.js';
 import { buildRequest, type Recipe, recipeArbitrary } from './requests.js';
 import {
+  onceAScale,
   type Samples,
+  type Scale,
   samplesArbitrary,
   scales,
   startArbitrary,
@@ -37,6 +39,8 @@ export interface Scene {
 
 const SOURCE_COUNT = 3;
 
+const finer = onceAScale((scale): Scale => ({ ...scale, stepMs: scale.stepMs / 10 }));
+
 /** Larger results are tested in `test/engine/limits.test.ts`. */
 const OUTPUT_LIMIT = 4000;
 
@@ -50,7 +54,7 @@ export function sceneArbitrary(
     .chain(([scale, startMs]) => {
       const short = samplesArbitrary(scale, startMs, value);
       // Long enough for the loops that kernels run over many samples.
-      const long = samplesArbitrary({ ...scale, stepMs: scale.stepMs / 10 }, startMs, value, 300);
+      const long = samplesArbitrary(finer(scale), startMs, value, 300);
       const series = fc.oneof({ weight: 9, arbitrary: short }, { weight: 1, arbitrary: long });
       return fc
         .record({

@@ -59,6 +59,16 @@ export const scales: readonly Scale[] = [
   },
 ];
 
+/** What draws for a scale, made once: to make it takes longer than to draw from it. */
+export function onceAScale<Made>(make: (scale: Scale) => Made): (scale: Scale) => Made {
+  const made = new Map<Scale, Made>();
+  return (scale) => {
+    const known = made.get(scale) ?? make(scale);
+    made.set(scale, known);
+    return known;
+  };
+}
+
 /** Zones with days that are long, short, split or skipped, each with an instant of such a change. */
 const turnings: readonly (readonly [zone: string, instant: string])[] = [
   ['Europe/Berlin', '2024-03-31T01:00:00Z'],
@@ -96,15 +106,15 @@ export function startArbitrary({ stepMs }: Scale): fc.Arbitrary<number> {
   return fc.oneof({ weight: 5, arbitrary: nearAnchor }, { weight: 5, arbitrary: quarter }, fc.constantFrom(...edgesMs));
 }
 
-function gapArbitrary({ stepMs }: Scale): fc.Arbitrary<number> {
-  return fc.oneof(
+const gapArbitrary = onceAScale(({ stepMs }) =>
+  fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 1, max: 4 }).map((steps) => steps * stepMs) },
     { weight: 4, arbitrary: fc.integer({ min: 1, max: 2 * stepMs }) },
     { weight: 2, arbitrary: fc.integer({ min: 1, max: 2 * stepMs }).map((ms) => ms / 1024 + 0.1) },
     { weight: 1, arbitrary: fc.constantFrom(0, 0.001, 900_000, 1) },
     { weight: 1, arbitrary: fc.integer({ min: 10, max: 30 }).map((steps) => steps * stepMs) },
-  );
-}
+  ),
+);
 
 const calmValue = fc.integer({ min: -40, max: 40 }).map((quarters) => quarters / 4);
 const decimalValue = fc.integer({ min: -99_999, max: 99_999 }).map((thousandths) => thousandths / 1000);

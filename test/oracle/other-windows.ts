@@ -35,8 +35,9 @@ export function aggregateOther(
   const candidates: Sample[] = [];
   let before: number | undefined;
   const isAtBorders = window.type === 'sliding' && window.every !== undefined;
+  const resultIn = isTimeWeighted(parameters) ? timeWeighted(samples, parameters) : plain(samples, parameters);
   for (const own of windowsFor(samples, parameters, window)) {
-    const result = resultIn(samples, parameters, own);
+    const result = resultIn(own);
     // A result at a sample or of a session is never filled.
     if (result === 'insufficient' || (result === 'empty' && !isAtBorders)) countDropped(dropped, 'insufficient');
     else if (result === 'empty') {
@@ -51,13 +52,17 @@ export function aggregateOther(
   return settle(candidates, dropped);
 }
 
-function resultIn(samples: readonly Sample[], parameters: AggregateParameters, own: Own): WindowResult {
-  if (isTimeWeighted(parameters)) {
-    return heldResult(holdsOf(samples, parameters, Number.POSITIVE_INFINITY), own.startMs, own.endMs, parameters);
-  }
-  const inside = samples.filter(({ timeMs }) => own.has(timeMs));
-  const [first] = inside;
-  return first === undefined ? 'empty' : resultOf(inside, samples[samples.indexOf(first) - 1], parameters);
+function timeWeighted(samples: readonly Sample[], parameters: AggregateParameters): (own: Own) => WindowResult {
+  const held = holdsOf(samples, parameters, Number.POSITIVE_INFINITY);
+  return ({ startMs, endMs }) => heldResult(held, startMs, endMs, parameters);
+}
+
+function plain(samples: readonly Sample[], parameters: AggregateParameters): (own: Own) => WindowResult {
+  return ({ has }) => {
+    const inside = samples.filter(({ timeMs }) => has(timeMs));
+    const [first] = inside;
+    return first === undefined ? 'empty' : resultOf(inside, samples[samples.indexOf(first) - 1], parameters);
+  };
 }
 
 function windowsFor(samples: readonly Sample[], parameters: AggregateParameters, window: OtherWindow): Own[] {

@@ -41,6 +41,8 @@ const nanosecondsOf = (ms: number): bigint =>
 
 /** The double nearest to k lengths after the epoch, on a clock that is `offsetMs` ahead. */
 function pointOf(k: number, lengthMs: number, offsetMs: number): number {
+  const wholeMs = k * lengthMs;
+  if (Number.isInteger(lengthMs) && Number.isSafeInteger(wholeMs)) return wholeMs - offsetMs + 0; // exact, and never -0
   const ns = BigInt(k) * nanosecondsOf(lengthMs) - BigInt(offsetMs) * 1_000_000n;
   return ns % 1_000_000n === 0n ? Number(ns / 1_000_000n) : nearest({ numerator: ns, denominator: 1_000_000n });
 }

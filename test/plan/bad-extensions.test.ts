@@ -46,6 +46,7 @@ const cases: readonly Case[] = [
     [raw('a')],
     [`${P}/maxgap`, 'request.conflict', 'leave maxgap out'],
   ],
+  ['Aggregate', { function: 'Sum' }, [raw('a')], [`${P}/interval`, 'request.missing', 'or give window instead']],
   ['Scale', {}, [raw('a')], [P, 'request.conflict']],
   ['Scale', { slope: 2, from: 'W', to: 'kW' }, [raw('a')], [P, 'request.conflict']],
   ['Scale', { from: 'W', offset: 1 }, [raw('a')], [`${P}/offset`, 'request.conflict'], [`${P}/to`, 'request.missing']],
@@ -178,4 +179,14 @@ test.each(cases.map((one): [string, Case] => [`${one[0]} ${JSON.stringify(one[1]
     );
   }
   expect(found).toEqual(expected.map((issue) => [...issue].filter((part) => part !== undefined)));
+});
+
+test.each([
+  ['Abs', {}, two, 'expected one input, received 2'],
+  ['Max', { scalar: 1, align: 'hold' }, [raw('a')], 'align, maxhold and maxgap only with two or more inputs'],
+  ['Schedule', { days: 'Mon' }, [raw('a')], 'expected an array of Mon, Tue, Wed, Thu, Fri, Sat, Sun, received "Mon"'],
+  ['Schedule', { hours: '8-18' }, [raw('a')], 'expected an array of objects with start, end, received "8-18"'],
+  ['Scale', { points: { x: 0, y: 1 } }, [raw('a')], 'expected an array of objects with x, y, received an object'],
+])('%s %j says what it takes', (operation, parameters, inputs, message) => {
+  expect(() => createPlan([item([step(operation, parameters, { input: inputs })])])).toThrow(message);
 });

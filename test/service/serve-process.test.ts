@@ -202,7 +202,7 @@ describe('a stop', () => {
     const server = await serve(['--data-dir', data, ...quiet]);
     await beginUpload(server.url, await tokenOf(server.url, client));
     server.child.kill('SIGTERM');
-    await expect.poll(() => server.stderr).toContain('once more ends it at once');
+    await expect.poll(() => server.stderr).toContain('a second one ends it at once');
     server.child.kill('SIGTERM');
     expect(await server.ended).toBe('SIGTERM');
     const after = await serve(['--data-dir', data, ...quiet]);

@@ -158,7 +158,9 @@ export function bodyOf(form, parts) {
   return { type: 'application/json', body: `[${rows.map(objectOf).join(',')}]` };
 }
 
-export const forms = ['application/json', 'application/x-ndjson', 'text/csv', COLUMNS_TYPE];
+/** The formats that the service stores in parts while it reads. */
+export const streamedForms = ['application/x-ndjson', 'text/csv', COLUMNS_TYPE];
+export const forms = ['application/json', ...streamedForms];
 
 function frameOf({ id, slots, values }) {
   let head = JSON.stringify({ timeseriesId: id, metric: 'Raw' });

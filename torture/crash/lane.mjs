@@ -10,6 +10,7 @@ import {
   requestToken,
   revokeToken,
   SLOT_COUNT,
+  streamedForms,
   timeOf,
   UnansweredError,
   UnexpectedError,
@@ -55,6 +56,8 @@ export class Lane {
       if (error instanceof RefusedError) return { isRefused: true };
       throw error;
     });
+    // A body of several parts may be refused after some of them were stored.
+    if (answer.isRefused && request.rows !== undefined) throw new UnansweredError(request.kind);
     ledger.settle(!answer.isRefused);
     if (answer.isRefused) counts.refused++;
     else {
@@ -65,6 +68,7 @@ export class Lane {
 
   #choose(url) {
     const share = this.#random.next();
+    if (share < 0.02) return this.#samplesInParts();
     if (share < 0.62) return this.#samples();
     if (share < 0.7) return this.#deletion();
     if (share < 0.77) return this.#registration();
@@ -105,6 +109,28 @@ export class Lane {
           const stored = ledger.seriesOf(id);
           for (const [i, slot] of slots.entries()) stored[slot] = values[i];
         }
+      },
+    };
+  }
+
+  /** More samples than the service stores at once, in a format that it does not read as a whole. */
+  #samplesInParts() {
+    const random = this.#random;
+    const parts = this.ids.map((id) => {
+      const slots = Array.from({ length: SLOT_COUNT }, (_, slot) => slot);
+      return { id, slots, values: slots.map(() => Math.round(random.next() * 1000) / 10) };
+    });
+    const { type, body } = bodyOf(random.pick(streamedForms), parts);
+    return {
+      kind: 'samples in parts',
+      series: this.ids,
+      sampleCount: parts.length * SLOT_COUNT,
+      send: (api) => api.call('POST', '/core/samples', { headers: { 'content-type': type }, body }),
+      rows: parts.flatMap(({ id, slots, values }) => slots.map((slot, i) => ({ id, slot, value: values[i] }))),
+      // If the series are in several shards, each is stored up to an end of a part of its own.
+      isPartial: this.access.isSpread,
+      apply: (ledger) => {
+        for (const { id, slots, values } of parts) for (const slot of slots) ledger.seriesOf(id)[slot] = values[slot];
       },
     };
   }

@@ -1,7 +1,11 @@
 // What one client knows of the store: what was acknowledged is there, what was refused is not. The one request without
-// an answer is there completely or not at all; for samples in several shards this holds for each series.
+// an answer is there completely or not at all; for samples in several shards this holds for each series, and of a body of
+// several parts the first ones may be there.
 
 import { SLOT_COUNT } from './api.mjs';
+
+/** The service stores a streamed body in parts of at least this many samples. */
+const PART_SAMPLES = 50_000;
 
 /** NaN means no sample. */
 const emptySeries = () => new Float64Array(SLOT_COUNT).fill(Number.NaN);
@@ -44,6 +48,32 @@ export class Ledger {
     const withIt = this.withPending();
     this.pending.apply(this, (id) => !isEqual(id, this.seriesOf(id)) && isEqual(id, withIt.seriesOf(id)));
     this.pending = undefined;
+  }
+
+  /**
+   * Takes over how many rows of the request without an answer, a body of several parts, are stored: its first ones, up
+   * to the end of a part.
+   *
+   * @param {Map<string, Float64Array>} stored by id: the value at each slot
+   * @returns {string | undefined} what is wrong
+   */
+  settleBeginning(stored) {
+    const { rows, isPartial } = this.pending;
+    const ids = [...new Set(rows.map(({ id }) => id))];
+    const groups = isPartial ? ids.map((id) => rows.filter((row) => row.id === id)) : [rows];
+    for (const group of groups) {
+      const isNew = ({ id, slot, value }) => Object.is(stored.get(id)[slot], value);
+      const isOld = ({ id, slot }) => Object.is(stored.get(id)[slot], this.seriesOf(id)[slot]);
+      const least = group.findLastIndex((row) => !isOld(row)) + 1;
+      const firstMissing = group.findIndex((row) => !isNew(row));
+      const most = firstMissing < 0 ? group.length : firstMissing;
+      const isEndOfPart = isPartial || least === 0 || most === group.length || most >= PART_SAMPLES;
+      if (least > most || !isEndOfPart)
+        return `of a body of several parts, row ${most} is not stored, and ${least - 1} is`;
+      for (const { id, slot, value } of group.slice(0, least)) this.seriesOf(id)[slot] = value;
+    }
+    this.pending = undefined;
+    return undefined;
   }
 
   /** Takes over whether the request was done, once that is known. */

@@ -20,7 +20,7 @@ export interface Job extends Omit<FileSettings, 'timezone'> {
 export interface Listener extends FileListener {
   readonly onResults: (results: readonly Series[]) => void;
   readonly onLate: (file: string, late: readonly Series[]) => void;
-  /** The run starts again: everything reported so far is void. */
+  /** The run starts again: forget what was reported so far. */
   readonly onRestart: (reason: SeriesReference) => void;
 }
 
@@ -28,14 +28,14 @@ export interface Listener extends FileListener {
 export interface Outcome {
   readonly report: Report;
   readonly files: readonly FileOutcome[];
-  /** A series out of time order, because of which everything was read into memory and sorted. */
+  /** A series that was out of time order, so everything was read into memory and sorted. */
   readonly unordered: SeriesReference | undefined;
 }
 
 /**
- * Runs the files through the plan. A batch is run as a stream, which needs little memory as long as each series is in
- * time order. At the first sample that is not, it starts again with everything in memory, where a run that warms up is
- * from the start: what its series have before `from` may stand anywhere in the files.
+ * Runs the files through the plan. A batch is run as a stream, which needs little memory. At the first sample out of
+ * time order it starts again, with everything in memory. So does a run that warms up, from the start: the samples
+ * before `from` may be anywhere in the files.
  */
 export async function execute(job: Job, listener: Listener, io: Io): Promise<Outcome> {
   if (job.options.warmup !== undefined) return runInMemory(job, listener, undefined, io);
@@ -90,7 +90,7 @@ async function runInMemory(
   return { report, files, unordered };
 }
 
-// A stream bounds each call; a batch is bounded as a whole.
+// In a stream the limit holds for each call, in a batch for all samples together.
 function checkTotal({ steps }: Report, limit: number): void {
   for (const { pointer, operation, samplesOut } of steps) {
     if (samplesOut > limit) throw new OutputLimitError(pointer, operation, samplesOut, limit);

@@ -65,14 +65,14 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   });
   await rejects?.finish();
   await plot?.picture.write(plot.draw());
-  const isHeard = await finishQuietly(() => results.finish());
+  const isRead = await finishUnlessClosed(() => results.finish());
   const seconds = (io.clock() - startedMs) / 1000;
   const { sampleCounts } = results;
   const seriesCounts = plan.every !== undefined && 'seriesCounts' in results ? results.seriesCounts : undefined;
   const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts, seriesCounts, seconds };
   if (report !== undefined) await writeText(report, reportText(facts));
   for (const target of [output, rejectsTarget, report, plot?.picture]) target?.keep();
-  if (!settings.isQuiet && isHeard) await io.stderr.write(describeRun(facts));
+  if (!settings.isQuiet && isRead) await io.stderr.write(describeRun(facts));
   return EXIT_DONE;
 }
 
@@ -109,7 +109,7 @@ function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: po
   return threadsFor(paths, most, possible.bytesEach, fs);
 }
 
-// The parts of a file that need not be read.
+// The span of the run; parts of a file outside it need not be read.
 function spanOf({ from, until, warmup, timezone }: Settings): Job['span'] {
   const zone = timezone === undefined ? undefined : zoneOf(timezone);
   const msOf = (text: string | undefined): number | undefined => {
@@ -144,7 +144,7 @@ async function openPlot(
     .map((item) => item.output)
     .filter(({ timeseriesId }) => patternOf(timeseriesId) === undefined);
   const [id, ...others] = new Set(outputs.map(({ timeseriesId }) => timeseriesId));
-  // An id that all series share is shown once, above.
+  // An id that all series share is shown once, as the title.
   const isShared = plan.every === undefined && outputs.length > 1 && others.length === 0;
   const data = createChartData(outputs, isShared ? ({ metric }) => metric : seriesName);
   const title = isShared && id !== undefined ? id : '';
@@ -152,8 +152,8 @@ async function openPlot(
   return { picture, data, draw: () => drawSvg(data.lines(), { title, timezone }) };
 }
 
-// Whether anybody read the results: `| head` may have closed the pipe.
-async function finishQuietly(finish: () => Promise<void>): Promise<boolean> {
+// Whether all results were read: `| head` may have closed the pipe.
+async function finishUnlessClosed(finish: () => Promise<void>): Promise<boolean> {
   try {
     await finish();
     return true;

@@ -84,7 +84,8 @@ or not at all. A batch uses little memory as long as every series is in time ord
 again, sorts in memory, and says so.`,
     `With --warmup, runs in parts, such as day by day with --from and --until, give what a single run gives: each part
 takes the samples before --from into account, and gives the results that were not final by then. If two parts give a
-result for the same time, as for a window cut by --until, that of the later part counts. The input is held in memory.`,
+result for the same time, as for a window cut by --until, that of the later part counts. Steps that choose samples, such
+as SwingingDoor, Downsample or a Where after a window, choose anew at --until. The input is held in memory.`,
     `With --threads N, up to N threads read large files: one per 16 MB, or per 128 MB if a row is a time and one value.
 This is faster when cores are idle, above all for the long and wide layouts, but takes about a third more CPU time.
 Streams, compressed files and pipes are always read by one thread.`,

@@ -23,7 +23,7 @@ function rowCountOf({ files }: Outcome): number {
   return files.reduce((sum, { rows, rejected }) => sum + rows + rejected, 0);
 }
 
-/** Writes a summary of a few lines: what was read and written, and what was left out and why. */
+/** A summary in a few lines: what was read and written, and what was left out and why. */
 export function describeRun(facts: RunFacts): string {
   const { plan, mode, outcome, sampleCounts, seriesCounts, seconds } = facts;
   const rows = rowCountOf(outcome);
@@ -46,7 +46,7 @@ export function describeRun(facts: RunFacts): string {
   return `${lines.map((line) => `windrow: ${line}`).join('\n')}\n`;
 }
 
-/** From this share of replaced samples in a series on, there is a warning. */
+/** A warning is given if at least this share of a series' samples was replaced. */
 const REPLACED_SHARE_MIN = 0.01;
 
 // Lines that point to a mistake come first.
@@ -56,7 +56,7 @@ function warnings({ plan, outcome: { files, report } }: RunFacts): string[] {
     const { samplesIn, dropped } = source;
     if (dropped.duplicate === 0 || dropped.duplicate < REPLACED_SHARE_MIN * samplesIn) return [];
     const share = `${grouped(dropped.duplicate)} of ${counted(samplesIn, 'sample')} of ${seriesName(source)}`;
-    const mend = 'if rows belong to several series, say by which column (--series)';
+    const mend = 'if a column says which series a row belongs to, name it with --series';
     return [`WARNING: ${share} were replaced by a later one at the same time; ${mend}`];
   });
   return [...lacking, ...replaced];

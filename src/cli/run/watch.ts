@@ -5,12 +5,12 @@ import { counted } from '../command.js';
 import { describeFailure, EXIT_DONE, fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 
-/** An editor writes a file in several steps, which count as one change. */
+/** Editors write a file in several steps; together they count as one change. */
 const SETTLE_MS = 100;
 
 /**
- * Runs `work` at once and after each change of the files, until Ctrl-C. Failures are reported, and watching goes on.
- * Changes during a run cause one more run.
+ * Runs `work` now and after each change of the files, until Ctrl-C. A failure is reported, and watching goes on.
+ * Changes during a run lead to one more run.
  */
 export async function watchFiles(paths: readonly string[], io: Io, work: () => Promise<number>): Promise<number> {
   if (paths.includes('-')) {
@@ -24,7 +24,7 @@ export async function watchFiles(paths: readonly string[], io: Io, work: () => P
     for (;;) {
       files.forgetChanges();
       await work().catch((error: unknown) => io.stderr.write(`windrow: ${describeFailure(error)}\n`));
-      const watched = `watching ${counted(paths.length, 'file')}; Ctrl-C ends it`;
+      const watched = `watching ${counted(paths.length, 'file')}; press Ctrl-C to stop`;
       await io.stderr.write(`windrow: ${watched}\n`);
       if ((await files.nextChange()) !== 'interrupted') continue;
       // A terminal has shown ^C on a line of its own.
@@ -42,8 +42,8 @@ class WatchedFiles {
   readonly #watchers: FSWatcher[];
   readonly #stopListening: () => void;
   #isInterrupted = false;
-  /** The state of the files at the last look. */
-  #seen = '';
+  /** The state of the files before the last run. */
+  #stateSeen = '';
   #wake: () => void = () => undefined;
 
   constructor(paths: readonly string[], io: Io) {
@@ -71,14 +71,15 @@ class WatchedFiles {
     }
   }
 
+  /** Changes up to now count no more. */
   forgetChanges(): void {
-    this.#seen = this.#look();
+    this.#stateSeen = this.#stateNow();
   }
 
   async nextChange(): Promise<'changed' | 'interrupted'> {
     for (;;) {
       if (this.#isInterrupted) return 'interrupted';
-      if (this.#look() !== this.#seen) {
+      if (this.#stateNow() !== this.#stateSeen) {
         await this.#settled();
         return this.#isInterrupted ? 'interrupted' : 'changed';
       }
@@ -95,13 +96,13 @@ class WatchedFiles {
 
   // Waits until the files no longer change.
   async #settled(): Promise<void> {
-    for (let last = ''; last !== this.#look() && !this.#isInterrupted; ) {
-      last = this.#look();
+    for (let last = ''; last !== this.#stateNow() && !this.#isInterrupted; ) {
+      last = this.#stateNow();
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     }
   }
 
-  #look(): string {
+  #stateNow(): string {
     return this.#paths
       .map((path) => {
         const stats = this.#io.fs.statSync(path, { throwIfNoEntry: false });

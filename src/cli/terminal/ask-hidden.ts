@@ -6,7 +6,7 @@ const CTRL_U = '\x15';
 
 /** Asks for a line that the terminal does not show, such as a password. */
 export async function askHidden(question: string, input: ReadStream, output: WriteStream): Promise<string> {
-  // Raw mode comes before the question: from now on the terminal echoes nothing and passes on each key.
+  // Raw mode before the question: the terminal then echoes nothing and passes on each key.
   input.setRawMode(true);
   output.write(question);
   input.setEncoding('utf8');
@@ -32,7 +32,7 @@ function readLine(input: ReadStream): Promise<string> {
       const keys = [...String(text)];
       for (const [index, key] of keys.entries()) {
         if (key === '\r' || key === '\n' || key === CTRL_D) {
-          // Input typed ahead or pasted answers the next question; a flowing stream would lose it.
+          // What was typed ahead or pasted answers the next question; a flowing stream would lose it.
           input.pause();
           const rest = keys.slice(index + 1).join('');
           if (rest !== '') input.unshift(rest);

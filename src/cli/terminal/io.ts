@@ -24,7 +24,7 @@ export type FileSystem = Pick<
   | 'writeSync'
 >;
 
-/** Everything a command uses of the outside world, so that tests can replace it. */
+/** All that a command uses of the outside world, so that tests can replace it. */
 export interface Io {
   readonly stdin: () => Input;
   readonly stdout: Outlet;
@@ -126,8 +126,8 @@ function isRegularFile(descriptor: number): boolean {
 }
 
 /**
- * Standard output or standard error. Node's stream for it takes a good part of a short run to load, so it is opened
- * only where it is needed, and what is said on standard error goes without it where nobody sits there.
+ * Standard output or standard error. Loading Node's stream for it takes a good part of a short run, so it is opened
+ * only when needed: messages to standard error are written without it if that is a file or a pipe.
  */
 function processOutlet(name: 'stdout' | 'stderr'): Outlet {
   const descriptor = name === 'stdout' ? 1 : 2;
@@ -147,7 +147,7 @@ function processOutlet(name: 'stdout' | 'stderr'): Outlet {
   }
 
   return {
-    // A pipe may not take all results at once: a stream waits for the reader, and can be interrupted meanwhile.
+    // A pipe may not take all results at once. A stream waits for the reader, and can be interrupted meanwhile.
     write: async (data) => {
       const isWaiting = opened !== undefined || name === 'stdout' || !isPlain;
       const rest = isWaiting ? data : writeNow(descriptor, data);
@@ -181,6 +181,6 @@ function isFileOrPipe(descriptor: number): boolean {
     const stats = fs.fstatSync(descriptor);
     return stats.isFile() || stats.isFIFO() || stats.isSocket();
   } catch {
-    return false; // closed by the caller, or of a kind that the system does not tell
+    return false; // closed by the caller, or of an unknown kind
   }
 }

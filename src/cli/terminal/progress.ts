@@ -2,7 +2,7 @@ import type { SingleBar } from 'cli-progress';
 import { unlessMissing } from '../failure.js';
 import type { Io } from './io.js';
 
-// Shorter runs end before anyone could read the bar.
+/** Shorter runs end before anyone could read the bar. */
 const FIRST_SHOWN_MS = 400;
 const MEGABYTE = 1e6;
 
@@ -21,7 +21,7 @@ export class Progress {
     this.#io = io;
     this.#totalBytes = totalBytes;
     this.#startedMs = io.clock();
-    // The bar hides the cursor: it must come back, however the run ends.
+    // The bar hides the cursor, which must come back however the run ends.
     this.#stopListening = io.onInterrupt(() => this.stop());
     if (!io.stderr.isTerminal) this.stop();
   }

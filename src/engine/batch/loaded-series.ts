@@ -1,4 +1,4 @@
-import { type Series, type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { isKnownTime, type Series, type SeriesReference } from '../../core/series.js';
 import { type Arena, openArena, workIn } from '../../kernels/arena.js';
 import { isAllFinite, isRising } from '../../kernels/check.js';
 import { clearZeroSign } from '../../kernels/columns.js';
@@ -72,7 +72,7 @@ function remember({ arena, series }: LaidOut, inputs: readonly SortedInput[]): r
 function isClean({ timeMs, value }: Series): boolean {
   const count = timeMs.length;
   if (count === 0) return true;
-  if (!(timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END)) return false;
+  if (!isKnownTime(timeMs[0]!) || !isKnownTime(timeMs[count - 1]!)) return false;
   return isRising(timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
 }
 

@@ -1,16 +1,15 @@
 import type { Chunk } from '../../core/chunk.js';
-import type { CombineRunner, State } from '../../operations/operation.js';
-import type { Align } from '../../operations/two-inputs.js';
-import type { StepCounts } from './counts.js';
 import {
   FIRST_TIMES,
   FIRST_VALUES,
   type MatchContext,
   type Matcher,
-  matchers,
+  matchInner,
   SECOND_TIMES,
   SECOND_VALUES,
-} from './match.js';
+} from '../../operations/match.js';
+import type { CombineRunner, State } from '../../operations/operation.js';
+import type { StepCounts } from './counts.js';
 import { clearState, type Inlet, type Node, type NodeContext, newState } from './node.js';
 import { Pairs } from './pairs.js';
 
@@ -19,20 +18,16 @@ export class CombineNode implements Node {
   readonly inlets: readonly Inlet[];
   readonly outlets: Inlet[] = [];
   readonly state: State = newState(6, 4);
-  readonly #align: Align;
+  readonly #isInner: boolean;
   readonly #match: Matcher;
   readonly #counts: StepCounts;
   readonly #pairs: Pairs;
   readonly #matching: MatchContext;
 
-  constructor(
-    runner: CombineRunner,
-    align: Align,
-    limits: Pick<MatchContext, 'maxHoldMs' | 'maxGapMs'>,
-    context: NodeContext,
-  ) {
-    this.#align = align;
-    this.#match = matchers[align];
+  /** @param match how the inputs meet, if not at equal times only. */
+  constructor(runner: CombineRunner, match: Matcher | undefined, context: NodeContext) {
+    this.#isInner = match === undefined;
+    this.#match = match ?? matchInner;
     this.#counts = context.counts;
     const pairs = new Pairs(runner, this.outlets, context);
     this.#pairs = pairs;
@@ -40,7 +35,6 @@ export class CombineNode implements Node {
       state: this.state,
       pair: (timeMs, first, second) => pairs.add(timeMs, first, second),
       unmatched: (input, count) => this.#countUnmatched(input, count),
-      ...limits,
     };
     this.inlets = [{ receive: (chunk) => this.#receive(0, chunk) }, { receive: (chunk) => this.#receive(1, chunk) }];
   }
@@ -80,8 +74,7 @@ export class CombineNode implements Node {
     const { lists } = this.state;
     const times = lists[input === 0 ? FIRST_TIMES : SECOND_TIMES]!;
     const values = lists[input === 0 ? FIRST_VALUES : SECOND_VALUES]!;
-    const isInner = this.#align === 'inner';
-    if (isInner) {
+    if (this.#isInner) {
       if (this.#pairs.pairHeld(input, chunk)) return;
       this.#pairs.spill(this.state);
       if (lists[FIRST_TIMES]!.length === 0 && lists[SECOND_TIMES]!.length === 0) {
@@ -91,7 +84,7 @@ export class CombineNode implements Node {
     }
     times.append(chunk.timeMs, 0, chunk.count);
     values.append(chunk.value, 0, chunk.count);
-    if (isInner) this.#match(this.#matching, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY);
+    if (this.#isInner) this.#match(this.#matching, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY);
   }
 
   #countUnmatched(input: 0 | 1, count: number): void {

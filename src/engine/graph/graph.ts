@@ -1,9 +1,8 @@
 import { OutputLimitError } from '../../core/errors.js';
 import { currentArena } from '../../kernels/arena.js';
+import { matcherOf } from '../../operations/extensions/align.js';
 import { operationsByName } from '../../operations/index.js';
 import type { RunContext, Runner, State } from '../../operations/operation.js';
-import { durationMsIn } from '../../operations/parameters.js';
-import { alignOf } from '../../operations/two-inputs.js';
 import type { Plan, PlanInput, PlanStep } from '../../plan/plan.js';
 import type { RunSettings } from '../options.js';
 import { CombineNode } from './combine-node.js';
@@ -264,11 +263,7 @@ function openNode(runner: Runner, step: PlanStep, context: NodeContext): Node {
       return new FilterNode(runner, context);
     case 'regrid':
       return new RegridNode(runner, context);
-    case 'combine': {
-      const align = alignOf(step.parameters);
-      const maxHoldMs = durationMsIn(step.parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-      const maxGapMs = durationMsIn(step.parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
-      return new CombineNode(runner, align, { maxHoldMs, maxGapMs }, context);
-    }
+    case 'combine':
+      return new CombineNode(runner, matcherOf(step.parameters), context);
   }
 }

@@ -1,9 +1,9 @@
 import type { Chunk } from '../../core/chunk.js';
 import { isSameTimes } from '../../kernels/check.js';
 import { copyInto } from '../../kernels/columns.js';
+import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from '../../operations/match.js';
 import type { CombineRunner, State } from '../../operations/operation.js';
 import type { StepCounts } from './counts.js';
-import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from './match.js';
 import { chunkOver, deliverFinite, type Inlet, type NodeContext, scratchChunk } from './node.js';
 
 /**

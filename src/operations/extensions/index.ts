@@ -1,9 +1,16 @@
 import type { Describe, Operation, OperationTexts } from '../operation.js';
 import type { OperationRules } from '../rules.js';
 import { openBetween } from './aggregates/between.js';
-import { checkOwn, ownParameters } from './aggregates/function-parameters.js';
-import { moreFunctions } from './aggregates/more-functions.js';
-import { pairFunctions, pairsInto } from './aggregates/pair-functions.js';
+import {
+  checkInputs,
+  checkOwn,
+  inputsOfAggregate,
+  ownFunctionsWith,
+  ownParameters,
+  pairParameters,
+} from './aggregates/function-parameters.js';
+import { heldFunctions, moreFunctionNames, moreFunctions } from './aggregates/more-functions.js';
+import { pairFunctionNames, pairFunctions, pairsInto } from './aggregates/pair-functions.js';
 import { windowIn, windowParameters } from './aggregates/window-parameter.js';
 import * as averages from './memory/averages.js';
 import * as compression from './memory/compression.js';
@@ -144,4 +151,20 @@ export const extensionRules: Readonly<Record<string, () => OperationRules>> = {
   Fill: fill.fillRules,
 };
 
-export { checkOwn, moreFunctions, openBetween, ownParameters, pairFunctions, pairsInto, windowIn, windowParameters };
+export {
+  checkInputs,
+  checkOwn,
+  heldFunctions,
+  inputsOfAggregate,
+  moreFunctionNames,
+  moreFunctions,
+  openBetween,
+  ownFunctionsWith,
+  ownParameters,
+  pairFunctionNames,
+  pairFunctions,
+  pairParameters,
+  pairsInto,
+  windowIn,
+  windowParameters,
+};

@@ -94,7 +94,7 @@ export async function registerItems(
     const count = counts.get(tx) ?? 0;
     return requestTransaction(context, tx, registration, definitions, { parentId, children, count });
   });
-  // A part of the request's transaction lies with the items of each shard, and one in the home, which the list is of.
+  // The request's transaction has a part in each shard with items of it, and one in the home, which lists requests.
   for (const [index, tx] of txs.entries()) {
     if (!counts.has(tx) && tx.shard !== placement.home) continue;
     await tx.insert(transactions, parents[index]!);
@@ -122,7 +122,7 @@ function checkPatterns(definitions: readonly ItemDefinition[]): void {
 export async function noteChange(tx: Transaction): Promise<void> {
   await tx.put(itemCatalog, { name: 'items', commit: tx.commit });
   if ((await tx.get(logProgress, { name: 'log' })) !== undefined) return;
-  // With the first item of the shard begins what items have to take in of the log.
+  // This is the first item of the shard: items have to take in what the log gets from now on.
   await tx.put(logProgress, { name: 'log', absorbedCommit: tx.lastCommit });
 }
 
@@ -142,7 +142,7 @@ export async function registerItem(
   await tx.insert(transactions, child);
   let sourcesBefore: readonly SeriesReference[] = [];
   if (existing === undefined) {
-    // An existing series has no samples, as was checked: those that clients once wrote to it are deleted.
+    // A series of this name may exist, but has no samples, as was checked: what clients wrote to it is deleted.
     await context.samples.drop(tx, organisation, output);
     await context.samples.append(tx, organisation, [{ ...output, ...NO_COLUMNS }], { itemId });
   } else {
@@ -192,10 +192,10 @@ function itemRow(
 }
 
 /**
- * Registers an item whose ids are patterns. It computes nothing: the worker registers an item for each member, of the
- * series that exist and of those that come later. It takes the place of the one that there is of the same results.
+ * Registers an item whose ids are patterns, and replaces any existing one with the same result. It computes nothing:
+ * the worker registers an item for each member, be its series there already or come later.
  *
- * @param elsewhere its transaction in another shard.
+ * @param elsewhere its transaction in another shard, if it is registered there already.
  */
 async function registerPattern(
   context: ServiceContext,
@@ -221,7 +221,7 @@ async function registerPattern(
   return row;
 }
 
-/** The items of an item with a pattern. */
+/** The items of the members of an item with a pattern. */
 async function membersOf(
   tx: Reader,
   { organisation, transactionId: parentId }: ItemRow,

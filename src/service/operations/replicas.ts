@@ -6,7 +6,7 @@ import type { ServiceContext } from '../context.js';
 import { equal } from '../store.js';
 
 /**
- * Has the worker of this shard copy those of the series that are in other shards.
+ * Asks the worker of this shard to copy those of the series that lie in other shards.
  *
  * @returns whether there are any: items that read them wait until they are copied.
  */

@@ -65,7 +65,7 @@ function checkSize(body: readonly unknown[], rangesMax: number): void {
       // Reporting a fault with its place takes longer than planning a step.
       if (typeof operation !== 'string' || !Array.isArray(input) || !Array.isArray(output)) faultCount++;
       if (faultCount > FAULTS_MAX) throw tooLarge(`${FAULTS_MAX} steps without operation, input or output`, 'more');
-      // Lists of anything: ranges, and whatever a caller sends instead.
+      // Ranges, or whatever else a caller puts into lists.
       for (const list of Object.values(Object(Object(step).parameters))) rangeCount += lengthOf(list);
       for (const list of [input, output]) rangeCount += Math.max(0, lengthOf(list) - 2);
     }
@@ -153,7 +153,7 @@ export async function storedDefinition(text: string): Promise<Omit<ItemDefinitio
   return definitionOf(request, await inPauses(planEveryInTurns(request)));
 }
 
-/** Whether an item stands for many, because the id of its result is a pattern. */
+/** Whether the id of an item's result is a pattern, so that the item stands for one of each member. */
 export function isPattern({ timeseriesId }: Pick<SeriesReference, 'timeseriesId'>): boolean {
   return patternOf(timeseriesId) !== undefined;
 }

@@ -82,7 +82,7 @@ export async function moveOwnState(tx: Transaction, row: TransactionRow, from: T
   if (stateNow !== row.state) await updateParent(tx, row, { state: stateNow, message: row.message });
 }
 
-/** The prefix of the message for a member of a pattern that got no item. The message stays, as no retry follows. */
+/** The prefix of the message for a member of a pattern that got no item. The message stays until it gets one. */
 export const NOT_COMPUTED = 'not computed: ';
 
 // The message of the latest failure; null once no child is failed or running.

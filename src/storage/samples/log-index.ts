@@ -62,6 +62,26 @@ export class LogIndex {
     return this.#bySeries.size;
   }
 
+  /** Whether this very row is in it. */
+  has(row: LogRow): boolean {
+    for (let i = firstAfter(this.#rows, row.commit - 1); this.#rows[i]?.commit === row.commit; i++) {
+      if (this.#rows[i] === row) return true;
+    }
+    return false;
+  }
+
+  /** The series that the rows name. */
+  keys(): Iterable<number> {
+    return this.#bySeries.keys();
+  }
+
+  /** Whether a row of the commits `(after, until]` names a series. */
+  hasChanges(key: number, after: number, until: number): boolean {
+    const rows = this.#bySeries.get(key)?.rows ?? [];
+    const first = rows[firstAfter(rows, after)];
+    return first !== undefined && first.commit <= until;
+  }
+
   /** Where the changes of a series are, including damaged rows of its organisation that may have some. */
   placesOf(organisation: string, key: number): Places | undefined {
     const places = this.#bySeries.get(key);
@@ -101,8 +121,25 @@ export class LogIndex {
   /** An index of the commits after this one. This index stays as it is for readers of an older state. */
   after(commit: number): LogIndex {
     const index = new LogIndex(commit);
-    index.add(this.#rows.slice(firstAfter(this.#rows, commit)), this.#untilCommit);
+    index.#untilCommit = Math.max(commit, this.#untilCommit);
+    const rest = this.#rows.slice(firstAfter(this.#rows, commit));
+    const changeCount = rest.reduce((sum, { heads }) => sum + heads.keys.length, 0);
+    // Few changes are added anew; many changes of few series are copied by series.
+    if (changeCount <= this.#bySeries.size) for (const row of rest) index.addRow(row);
+    else index.#take(this, rest);
     return index;
+  }
+
+  #take(index: LogIndex, rest: readonly LogRow[]): void {
+    const { fromCommit } = this;
+    for (const row of rest) {
+      this.#rows.push(row);
+      if (row.heads === ALL_SERIES) this.#unknown.push(row);
+    }
+    for (const [key, { rows, indexes }] of index.#bySeries) {
+      const from = firstAfter(rows, fromCommit);
+      if (from < rows.length) this.#bySeries.set(key, { rows: rows.slice(from), indexes: indexes.slice(from) });
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { nextTurn } from '../next-turn.js';
+import { inTurns, nextTurn } from '../next-turn.js';
 import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
 import { firstAfter, LogIndex, type LogRow, logRowOf, type Places } from './log-index.js';
@@ -20,6 +20,8 @@ export interface PendingLog {
   patchWithin(series: SeriesOfLog, after: number, until: number): Promise<Patch>;
   /** The rows of the commits `(after, until]`, in order. */
   rowsWithin(after: number, until: number): LogRow[];
+  /** The series that have changes in the commits `(after, until]`, ascending; reads memory alone. */
+  keysWithin(after: number, until: number): Promise<Float64Array>;
   /** An upper bound on the number of series in it. */
   readonly seriesCount: number;
 }
@@ -34,9 +36,10 @@ interface Tail {
 
 const BYTES_CACHED_MAX = 64 * 1024 * 1024;
 const ROWS_READ = 64;
-const ROWS_ADVANCED = 256;
+const ROWS_ADVANCED = 64;
 /** Changes of series to index before yielding: some milliseconds of work. */
 const CHANGES_PER_TURN = 5000;
+const KEYS_PER_TURN = 10_000;
 
 /**
  * Keeps the log's uncompacted rows in memory, by shard: where the changes of each series are and, within a bound, the
@@ -89,6 +92,15 @@ export class PendingLogs {
         indexes.flatMap(({ index: { rows }, lastCommit }) =>
           rows.slice(firstAfter(rows, after), firstAfter(rows, Math.min(until, lastCommit))),
         ),
+      keysWithin: async (after, until) => {
+        const keys = new Set<number>();
+        for (const { index, lastCommit } of indexes) {
+          for await (const key of inTurns(index.keys(), KEYS_PER_TURN)) {
+            if (index.hasChanges(key, after, Math.min(until, lastCommit))) keys.add(key);
+          }
+        }
+        return Float64Array.from(keys).sort();
+      },
     };
   }
 
@@ -109,7 +121,7 @@ export class PendingLogs {
     const untilCommit = rows.length < rowCountMax ? tx.durableCommit : rows.at(-1)!.commit - 1;
     if (untilCommit <= index.untilCommit) return false;
     const whole = rows.filter(({ commit }) => commit <= untilCommit);
-    await this.#extend(index, whole, untilCommit);
+    await this.#extend(tx.shard, index, whole, untilCommit);
     return rows.length === rowCountMax;
   }
 
@@ -127,14 +139,19 @@ export class PendingLogs {
     if (known !== undefined && !isSettled) return known;
     const index = this.#indexAfter(tx.shard, compactedCommit);
     if (index.untilCommit < untilCommit) {
-      await this.#extend(index, logRows(tx, index.untilCommit, untilCommit), untilCommit);
+      await this.#extend(tx.shard, index, logRows(tx, index.untilCommit, untilCommit), untilCommit);
     }
     return index;
   }
 
   /** Extends a shared index. */
-  #extend(index: LogIndex, rows: Iterable<SampleLogRow> | AsyncIterable<SampleLogRow>, untilCommit: number) {
-    return extend(index, rows, untilCommit, (row) => this.#cacheBytes(row));
+  #extend(
+    shard: number,
+    index: LogIndex,
+    rows: Iterable<SampleLogRow> | AsyncIterable<SampleLogRow>,
+    untilCommit: number,
+  ) {
+    return extend(index, rows, untilCommit, (row) => this.#cacheBytes(shard, row));
   }
 
   /** The shard's index of the commits after this one; drops what is before. */
@@ -176,11 +193,13 @@ export class PendingLogs {
     if (found === undefined) throw new Error(`the log of shard ${tx.shard} lacks part ${part} of commit ${commit}`);
     row.damage = inspectRow(found, row.heads).damage;
     row.bytes = found.changes;
-    this.#cacheBytes(row);
+    this.#cacheBytes(tx.shard, row);
     return found.changes;
   }
 
-  #cacheBytes(row: LogRow): void {
+  #cacheBytes(shard: number, row: LogRow): void {
+    // Rows of an index that has been replaced go with the readers that still use it.
+    if (this.#indexes.get(shard)?.has(row) !== true) return;
     this.#kept.add(row);
     this.#keptBytes += row.byteCount;
     for (const oldest of this.#kept) {

@@ -4,8 +4,9 @@ import { equal, type Reader, type Transaction } from '../storage.js';
 import { provisionalSamples, type SampleLogRow, type SeriesRow, segments, series } from '../tables/samples.js';
 import { type AppendOptions, type AppendParts, append, logChanges } from './append.js';
 import { Catalogue, type KnownSeries } from './catalogue.js';
-import { Compaction } from './compaction/compact.js';
+import { Compaction, type CompactionOptions, type ReadShard } from './compaction/compact.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
+import type { CompactionStep } from './compaction/step.js';
 import { readChange } from './log-bytes.js';
 import { inspectRow } from './log-row.js';
 import { logRows, PendingLogs } from './pending.js';
@@ -24,14 +25,14 @@ import { packProvisional, unpackProvisional } from './segments.js';
 import { WrittenCommits } from './written.js';
 
 export interface SampleStoreOptions {
-  readonly clock: { nowMs(): number };
+  readonly clock: { nowMs(): number; monotonicMs(): number };
   readonly sizes?: Partial<Sizes>;
 }
 
 /** Creates the store of samples; its memory is only a cache. */
 export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleStore {
   const logs = new PendingLogs();
-  const compaction = new Compaction(logs, { ...defaultSizes, ...sizes });
+  const compaction = new Compaction(logs, { ...defaultSizes, ...sizes }, clock);
   return new SampleStore({ logs, catalogue: new Catalogue(), clock }, compaction);
 }
 
@@ -262,14 +263,32 @@ export class SampleStore {
   }
 
   /**
-   * Moves some of the log up to `untilCommit` into segments, a bounded amount of work; does nothing while too little
-   * has gathered.
+   * Computes the next step of moving the log into segments, a bounded amount of work, while others write.
    *
-   * @param options.isEager moves whatever there is, and deletes it from the log at once, even if followers need it.
-   * @returns whether there is more to move.
+   * @returns undefined while too little has gathered.
    */
-  compact(tx: Transaction, untilCommit: number, { isEager = false }: { isEager?: boolean } = {}): Promise<boolean> {
-    return this.#compaction.compact(tx, untilCommit, isEager);
+  prepareCompaction(read: ReadShard, options: CompactionOptions): Promise<CompactionStep | undefined> {
+    return this.#compaction.prepare(read, options);
+  }
+
+  /**
+   * Writes such a step.
+   *
+   * @returns false if the store has changed since the step was computed: nothing was written.
+   */
+  storeCompaction(tx: Transaction, step: CompactionStep): Promise<boolean> {
+    return this.#compaction.store(tx, step);
+  }
+
+  /**
+   * Both in one transaction, for the log up to `untilCommit`.
+   *
+   * @returns whether there may be more to move.
+   */
+  async compact(tx: Transaction, untilCommit: number, options: { isEager?: boolean } = {}): Promise<boolean> {
+    const boundOf = async () => untilCommit;
+    const step = await this.prepareCompaction((work) => work(tx), { ...options, boundOf });
+    return step !== undefined && this.storeCompaction(tx, step);
   }
 }
 

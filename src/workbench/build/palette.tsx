@@ -4,7 +4,7 @@ import { isObject, type Parameters } from '../request/draft.js';
 import { Words } from './fields.js';
 import { type Recipe, recipes } from './recipes.js';
 
-/** An operation with the parameters that were chosen with it, or a recipe. */
+/** An operation, perhaps with parameters, or a recipe. */
 export type Choice = { readonly operation: string; readonly parameters: Parameters } | { readonly recipe: Recipe };
 
 interface PaletteProps {
@@ -13,7 +13,7 @@ interface PaletteProps {
   readonly onClose: () => void;
 }
 
-/** An operation, or one with a choice that was searched for: `Aggregate` with the function `TimeInState`; a recipe. */
+/** An operation, perhaps with a choice that was searched for (Aggregate with the function TimeInState), or a recipe. */
 interface Entry {
   readonly info?: OperationInfo;
   readonly choice: Choice;
@@ -29,12 +29,12 @@ const GROUPS = {
   recipe: 'Recipes, for results of their own',
 };
 
-/** All operations, to be searched and chosen from. */
+/** A dialog to search all operations and choose one. */
 export function Palette({ title, onChoose, onClose }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [search, setSearch] = useState('');
   const [at, setAt] = useState(0);
-  // Before anything is typed.
+  // A layout effect, so that it is open before anything is typed.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const found = matching(search);
   const chosen = found[Math.min(at, found.length - 1)];
@@ -53,7 +53,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
           list={undefined}
           aria-label="Search operations"
           placeholder={`Search ${operations.size} operations, and recipes`}
-          // biome-ignore lint/a11y/noRedundantRoles: without a list of the browser's own, it has it not
+          // biome-ignore lint/a11y/noRedundantRoles: without a `list` the role is not implied
           role="combobox"
           aria-expanded
           aria-controls="palette-list"
@@ -62,7 +62,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
           onKeyDown={onKey}
           onInput={({ currentTarget: { value } }) => {
             setSearch(value);
-            // What is called so comes before what only speaks of it.
+            // What has this name comes before what only mentions it.
             setAt(Math.max(0, matching(value).findIndex(isNamed(value))));
           }}
         />
@@ -184,7 +184,7 @@ function matching(search: string): Entry[] {
   const ofRecipes = recipes
     .filter(([title, question]) => fits(`${title} ${question}`))
     .map((recipe): Entry => ({ choice: { recipe }, label: recipe[0], summary: recipe[1], group: 'recipe' }));
-  // In the order in which they are shown, those whose name fits first.
+  // By group, as they are shown; within a group, names that match come first.
   const groups = Object.keys(GROUPS);
   const isFirst = isNamed(search);
   return [...ofOperations, ...ofRecipes].sort(
@@ -192,7 +192,7 @@ function matching(search: string): Entry[] {
   );
 }
 
-/** Fewer letters than this are in too many choices. */
+/** Shorter searches would match too many choices. */
 const LETTERS_OF_CHOICE_MIN = 3;
 
 function choicesOf({ properties }: OperationInfo['parameters']): [parameter: string, choice: string][] {

@@ -9,7 +9,7 @@ import { type Choice, Palette } from './palette.js';
 import { addRecipe } from './recipes.js';
 import { StepCard, stepSelector } from './step-card.js';
 
-/** Where a step that is being chosen goes; an item of its own where undefined. */
+/** Where the step that is being chosen goes; into an item of its own if undefined. */
 type Target = { readonly after: Place | undefined };
 
 /** The request as lists of steps, one for each result. */
@@ -93,7 +93,7 @@ function ItemHead({ index }: { readonly index: number }) {
   );
 }
 
-/** How the service computes a result: once, every so often, or with each sample. */
+/** When the service computes a result: once, at intervals, or with each sample. */
 export function ProcessingField({ index, isNamed = false }: { readonly index: number; readonly isNamed?: boolean }) {
   const { state, act } = useWorkbench();
   const { metric, processingType, frequency } = state.draft[index]!;

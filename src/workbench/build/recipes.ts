@@ -2,7 +2,7 @@ import type { SeriesReference } from '../../index.js';
 import type { Draft, Parameters } from '../request/draft.js';
 import { freeName } from '../request/edit.js';
 
-/** A problem that docs/recipes.md solves for one series, whose metric there is Raw. */
+/** A problem of docs/recipes.md with one series, whose metric is Raw there. */
 export type Recipe = readonly [title: string, question: string, steps: readonly RecipeStep[]];
 type RecipeStep = readonly [operation: string, inputs: readonly string[], output: string, parameters: Parameters];
 
@@ -12,7 +12,7 @@ export const recipes = RECIPES;
 
 /** Adds a recipe as a result of its own, over this series. */
 export function addRecipe(draft: Draft, [, , steps]: Recipe, source: SeriesReference): Draft {
-  // A recipe may be there already.
+  // The recipe may have been added before.
   const names = new Map(steps.map(([, , output]) => [output, freeName(draft, output)]));
   const named = (metric: string): SeriesReference => ({ ...source, metric: names.get(metric) ?? metric });
   const operations = steps.map(([operation, inputs, output, parameters]) => ({

@@ -18,7 +18,7 @@ import {
 import { issuesAt, loadedSeries, useWorkbench } from '../state.js';
 import { ParameterFields, Problems, Words } from './fields.js';
 
-/** Where the page has a step. */
+/** The CSS selector of a step. */
 export function stepSelector(place: Place): string {
   return `[data-pointer="${pointerOf(place)}"]`;
 }
@@ -64,7 +64,7 @@ export function StepCard({ place, onInsert }: { readonly place: Place; readonly 
   );
 }
 
-// Problems of the step that no field shows.
+// Problems of the step that none of its fields shows.
 function unplaced(issues: readonly Issue[], pointer: string, names: readonly string[]): readonly Issue[] {
   const shown = [
     ...names.map((name) => `${pointer}/parameters/${name}`),
@@ -94,7 +94,7 @@ function StepHead({
   const move = (by: 1 | -1): void => {
     const to = { ...place, step: place.step + by };
     edit(swapSteps(draft, by > 0 ? place : to));
-    // The same button of the step that was moved.
+    // Focus stays on the same button of the moved step.
     focusSoon(`${stepSelector(to)} .step-head button:nth-of-type(${by > 0 ? 2 : 1})`, stepSelector(to));
   };
   return (
@@ -146,7 +146,7 @@ function StepHead({
 
 interface ToggleProps {
   readonly reference: SeriesReference;
-  /** The step that gives it, of a pattern one for each member. */
+  /** The step that gives it; for a pattern one for each member. */
   readonly pointer?: string;
 }
 
@@ -202,7 +202,7 @@ function Inputs({ place }: { readonly place: Place }) {
   );
 }
 
-/** With how many series match, where it is a pattern. */
+/** A series or, with the number of series that match, a pattern. */
 type InputChoice = SeriesReference & { readonly count?: number };
 
 interface InputFieldProps {
@@ -251,7 +251,7 @@ function InputField({ label, value, choices, none, issues, onChoose }: InputFiel
   );
 }
 
-// Made anew only where the choices are: there may be thousands.
+// Rendered again only if the choices change: there may be thousands.
 function Options({ choices }: { readonly choices: readonly InputChoice[] }) {
   return useMemo(
     () => (

@@ -12,7 +12,7 @@ interface InputProps {
   readonly onValue: (value: unknown) => void;
 }
 
-/** The input of one value, as its schema asks: a choice, or a text with suggestions. */
+/** The input for one value, by its schema: a choice, or a text with suggestions. */
 export function ValueInput(props: InputProps) {
   const { schema, value, isRequired, id, isBad, describedBy, onValue } = props;
   const marks = { id, 'aria-invalid': isBad, 'aria-describedby': describedBy };
@@ -40,10 +40,10 @@ export function ValueInput(props: InputProps) {
   return <TextInput {...props} marks={marks} />;
 }
 
-/** A text that may stand for a number; what it means is settled by the check of the request. */
+/** A text that may stand for a number; the check of the request decides what it means. */
 function TextInput({ schema, value, marks, id, onValue }: InputProps & { readonly marks: object }) {
   const [text, setText] = useState(textOf(value));
-  // What is being typed stays as it is; a value from elsewhere replaces it.
+  // What is being typed stays; a value from elsewhere replaces it.
   useEffect(() => {
     if (readText(text, schema) !== value) setText(textOf(value));
   }, [value]);
@@ -83,7 +83,7 @@ function suggestionsOf({ examples, format, oneOf }: JsonSchema): string[] {
   return format === 'date-time' ? ['2024-01-31T12:00:00Z'] : [];
 }
 
-/** Whether a schema takes numbers alone. */
+/** Whether a schema takes only numbers. */
 export function isNumber({ type }: JsonSchema): boolean {
   return type === 'number' || type === 'integer';
 }
@@ -99,7 +99,7 @@ function readText(text: string, schema: JsonSchema): unknown {
   const number = Number(text);
   if (takesNumber(schema) && Number.isFinite(number)) return number;
   if (schema.type !== undefined || schema.oneOf !== undefined || schema.anyOf !== undefined) return text;
-  // A schema that says nothing takes any JSON.
+  // A schema without a type takes any JSON.
   try {
     return JSON.parse(text);
   } catch {

@@ -19,14 +19,14 @@ interface AreaProps {
   readonly onSide: (key: string, isRight: boolean) => void;
 }
 
-/** The canvas with its tools, its legend and its table. */
+/** The large chart with its tools, legend and table. */
 export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
   const { state, act } = useWorkbench();
   const pick = (line: PlacedSeries | undefined, sample: Sample | null | undefined): void => {
     if (line && sample) act({ type: 'set', to: { asked: { series: line.info, timeMs: sample.timeMs } } });
   };
   const { host, cursor, move, point } = useSurface({ lines, range, zone, onRange, onPick: pick });
-  // Who moves by keys is told where to; who points sees it.
+  // Movements by keys are announced; with a pointer one sees them.
   const [isByKeys, setIsByKeys] = useState(false);
   const told = cursor?.samples.flatMap((sample, index) =>
     sample ? `${nameOf(lines[index]!.info)} ${valueText(sample.value)} at ${timeText(sample.timeMs, zone)}` : [],
@@ -63,7 +63,7 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
         onKeyDown={(event) => {
           if (event.ctrlKey || event.metaKey) return;
           setIsByKeys(true);
-          // Of the lines at the cursor, a result rather than what it was made from.
+          // Of the lines at the cursor, a result rather than its source.
           const at = Math.max(
             0,
             lines.findIndex(({ pointer }) => pointer !== undefined),
@@ -103,7 +103,7 @@ interface Picking {
 
 const SETTLED_MS = 150;
 
-/** A surface in an element of the page, kept as the lines, the range and the theme are. */
+/** A surface in an element of the page, updated with the lines, the range and the theme. */
 function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'onSide'> & Picking) {
   const { engine, state } = useWorkbench();
   const host = useRef<HTMLDivElement>(null);
@@ -111,14 +111,14 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
   const shown = useRef(range);
   const [cursor, setCursor] = useState<Cursor>();
   const [theme, setTheme] = useState(0);
-  const look = useLook(lines, surface, setCursor);
+  const view = useView(lines, surface, setCursor);
   const timer = useRef(0);
   const to = (next: TimeRange): void => {
     shown.current = next;
     surface.current?.setRange(next);
-    look.draw(next);
+    view.draw(next);
     clearTimeout(timer.current);
-    // The other charts follow once the hand rests.
+    // The other charts follow once the range stays the same for a moment.
     timer.current = window.setTimeout(() => onRange(next), SETTLED_MS);
   };
   useEffect(() => onThemeChange(() => setTheme((count) => count + 1)), []);
@@ -130,7 +130,7 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
     });
     const own = new Surface(host.current, lines, named, shown.current, zone, {
       onRange: to,
-      onCursor: (timeMs) => (timeMs === undefined ? setCursor(undefined) : look.point(timeMs)),
+      onCursor: (timeMs) => (timeMs === undefined ? setCursor(undefined) : view.point(timeMs)),
       onReset: () => onRange(undefined),
       onPick: async ({ timeMs, distanceTo }) => {
         const samples = await engine.ask('nearest', series, timeMs);
@@ -143,7 +143,7 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
     const observer = new ResizeObserver(() => own.resize());
     observer.observe(host.current);
     own.setWindow(state.window);
-    look.draw(shown.current);
+    view.draw(shown.current);
     return () => {
       observer.disconnect();
       own.destroy();
@@ -152,18 +152,18 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
   useEffect(() => {
     shown.current = range;
     surface.current?.setRange(range);
-    look.draw(range);
-  }, [range.fromMs, range.untilMs, look, state.answer]);
+    view.draw(range);
+  }, [range.fromMs, range.untilMs, view, state.answer]);
   useEffect(() => surface.current?.setWindow(state.window), [state.window]);
   const point = (timeMs: number): void => {
     surface.current?.setCursor(timeMs);
-    look.point(timeMs);
+    view.point(timeMs);
   };
   return { host, cursor, point, move: { shown, to } };
 }
 
-/** Asks the engine for what the surface shows; of questions that come fast, the last counts. */
-function useLook(
+/** Asks the engine for what the surface shows; if questions come fast, only the last answer counts. */
+function useView(
   lines: readonly PlacedSeries[],
   surface: { readonly current: Surface | undefined },
   onCursor: (cursor: Cursor) => void,
@@ -171,11 +171,11 @@ function useLook(
   const { engine } = useWorkbench();
   return useMemo(() => {
     const series = lines.map(({ info }) => info);
-    // What cannot be drawn is not drawn: a series that was just removed.
+    // A series that was just removed cannot be drawn, and need not be.
     const fail = (): void => undefined;
     const draw = newestOnly(
       (wanted: TimeRange) => engine.ask('view', series, wanted, surface.current?.columns ?? 500),
-      // What was asked for other lines is of no use to these.
+      // Answers for other lines are ignored.
       (found) => surface.current?.setLines(found, lines),
       fail,
     );

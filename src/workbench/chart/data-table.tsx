@@ -6,7 +6,7 @@ import { countText, timeText } from './zoned-time.js';
 
 const PAGE = 25;
 
-/** The samples behind a chart, page by page, for those who would rather read them or cannot see it. */
+/** The samples of a chart, page by page, for those who prefer numbers or cannot see the chart. */
 export function DataTable({ series, zone }: { readonly series: readonly SeriesInfo[]; readonly zone: string }) {
   const [isOpen, setIsOpen] = useState(false);
   return (

@@ -1,7 +1,7 @@
 import type { TimeRange } from '../engine/protocol.js';
 import { zoomed } from './surface.js';
 
-/** What keys, and the buttons that stand for them, do; tells whether a key does anything. */
+/** What keys do, and the buttons that stand for them. The handler returns whether a key does anything. */
 export function keyActions(
   shown: { readonly current: TimeRange },
   move: (range: TimeRange) => void,

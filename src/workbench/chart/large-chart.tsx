@@ -3,7 +3,7 @@ import { keyOf, type SeriesInfo } from '../engine/protocol.js';
 import { type PlacedSeries, type ShownSeries, useWorkbench } from '../state.js';
 import { ChartArea } from './chart-area.js';
 
-/** The large chart: any series over each other, with one time axis. */
+/** The large chart: any series together, over one time axis. */
 export function LargeChart() {
   const { state, view, act } = useWorkbench();
   const [sides, setSides] = useState<ReadonlyMap<string, boolean>>(new Map());
@@ -34,7 +34,7 @@ export function LargeChart() {
   );
 }
 
-// Of the height that all would share, a line fills at least this part, or goes to the other side.
+/** A line that would fill less than this share of the height goes to the value axis on the right. */
 const FILLED_MIN = 0.12;
 
 function withSides(lines: readonly ShownSeries[], sides: ReadonlyMap<string, boolean>): PlacedSeries[] {

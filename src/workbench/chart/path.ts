@@ -1,12 +1,12 @@
 import type { Line } from '../engine/protocol.js';
 
-/** Where times and values lie in a drawing. */
+/** The scales that map times and values into a drawing. */
 export interface Frame {
   readonly x: (timeMs: number) => number;
   readonly y: (value: number) => number;
 }
 
-/** The least and the greatest of values, with room around them; of no values 0 to 1. */
+/** The least and the greatest value, with padding; 0 to 1 if there are none. */
 export function valueExtent(values: Iterable<Float64Array>): readonly [min: number, max: number] {
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
@@ -32,7 +32,7 @@ export function frameOf(
   };
 }
 
-/** The line as the data of an SVG path: broken at gaps, a sample between two gaps being a dot. */
+/** The line as the data of an SVG path, broken at gaps; a sample between two gaps is a dot. */
 export function pathOf({ timeMs, value }: Line, { x, y }: Frame, isStepped: boolean): string {
   const parts: string[] = [];
   let length = 0;

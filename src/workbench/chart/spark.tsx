@@ -8,7 +8,7 @@ import { counted, spanText, valueText } from './zoned-time.js';
 const WIDTH = 260;
 const HEIGHT = 64;
 const BOX = { left: 2, top: 3, width: WIDTH - 4, height: HEIGHT - 6 };
-/** Of more series only these: their lines would hide each other. */
+/** The most series that are drawn: more lines would hide each other. */
 const LINES_MAX = 12;
 
 /** The small chart of a series, or of one for each member of a pattern, over the times that the large one shows. */

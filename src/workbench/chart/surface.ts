@@ -21,7 +21,7 @@ export interface SurfaceEvents {
   readonly onPick: (place: Place) => void;
 }
 
-/** A place on the chart: its time, and how far a sample of a line lies from it, in pixels. */
+/** A place on the chart: its time, and the distance of a sample from it, in pixels. */
 export interface Place {
   readonly timeMs: number;
   readonly distanceTo: (sample: Sample, isRight: boolean) => number;
@@ -29,14 +29,14 @@ export interface Place {
 
 const HEIGHT = 380;
 const LETTER_WIDTH = 7;
-// As uPlot numbers them: its enum is of types alone.
+// uPlot's numbers for them: its enum exists only as a type.
 const NULL_REMOVE = 0;
 const NULL_EXPAND = 2;
 const ZOOM_STEP = 1.25;
 /** Less than the last instant of a Date, so that marks beside the range have labels. */
 const TIME_MS_MAX = 8e15;
 
-/** The canvas of the large chart, and what mouse and fingers do on it. */
+/** The canvas of the large chart, with its mouse and touch events. */
 export class Surface {
   readonly #plot: uPlot;
   readonly #host: HTMLElement;
@@ -46,7 +46,7 @@ export class Surface {
   #range: TimeRange;
   #window: TimeRange | undefined;
 
-  /** @param owner whose lines it shows, for `setLines`. */
+  /** @param owner stands for the lines that it shows: `setLines` ignores those of another one. */
   constructor(
     host: HTMLElement,
     owner: object,
@@ -73,7 +73,7 @@ export class Surface {
     this.#plot.setSize({ width: this.#host.clientWidth, height: HEIGHT });
   }
 
-  /** Moves what is drawn at once; the lines for the range follow. */
+  /** Moves what is drawn at once; finer lines for the range follow. */
   setRange(range: TimeRange): void {
     this.#range = range;
     this.#showRange();
@@ -84,7 +84,7 @@ export class Surface {
     const tables = lines.map(({ timeMs, value }): uPlot.AlignedData => {
       return [Array.from(timeMs), Array.from(value, (v) => (Number.isNaN(v) ? null : v))];
     });
-    // A gap of one line is as wide as it is, whatever points others have in it.
+    // A gap of one line stays a gap, whatever points other lines have in it.
     const modes = tables.map((): uPlot.JoinNullMode[] => [NULL_REMOVE, NULL_EXPAND]);
     this.#plot.setData(tables.length === 0 ? [[]] : uPlot.join(tables, modes), false);
     this.#showRange();
@@ -124,7 +124,7 @@ export class Surface {
     // As wide as the longest label needs.
     const size: uPlot.Axis.Size = (_, labels) =>
       Math.max(64, ...(labels ?? []).map((label) => 20 + label.length * LETTER_WIDTH));
-    const range: uPlot.Scale.Range = (_, min, max) => (min === null ? [0, 1] : roomy(min, max));
+    const range: uPlot.Scale.Range = (_, min, max) => (min === null ? [0, 1] : padded(min, max));
     return {
       width: this.#host.clientWidth,
       height: HEIGHT,
@@ -219,7 +219,7 @@ export class Surface {
       },
       { passive: false },
     );
-    // After a drag uPlot keeps the click to itself.
+    // uPlot stops the click after a drag.
     over.addEventListener('click', ({ offsetX, offsetY }) => {
       const distanceTo = ({ timeMs, value }: Sample, isRight: boolean): number =>
         Math.hypot(
@@ -238,7 +238,7 @@ export class Surface {
     }
   }
 
-  // One finger moves the chart, two stretch it.
+  // One finger pans, two fingers zoom.
   #moveFinger(event: PointerEvent): void {
     const before = this.#fingers.get(event.pointerId);
     if (before === undefined) return;
@@ -255,19 +255,19 @@ export class Surface {
   }
 }
 
-/** A range so many times as long, in which `aroundMs` stays where it is. */
+/** The range `ratio` times as long, in which `aroundMs` keeps its place. */
 export function zoomed({ fromMs, untilMs }: TimeRange, ratio: number, aroundMs: number): TimeRange {
   const longer = { fromMs: aroundMs - (aroundMs - fromMs) * ratio, untilMs: aroundMs + (untilMs - aroundMs) * ratio };
   const isDrawable = longer.untilMs - longer.fromMs >= 1 && Math.max(-longer.fromMs, longer.untilMs) < TIME_MS_MAX;
   return isDrawable ? longer : { fromMs, untilMs };
 }
 
-function roomy(min: number, max: number): [number, number] {
+function padded(min: number, max: number): [number, number] {
   const room = (max - min) * 0.06 || Math.abs(max) / 10 || 1;
   return [min - room, max + room];
 }
 
-// Lines have times of their own: of the one that others have at the cursor a line takes its nearest point.
+// Lines have times of their own: where a line has no point at the cursor, its nearest one is taken.
 function nearestPoint(values: uPlot.AlignedData[number] | undefined, index: number): number {
   if (values === undefined) return index;
   for (let distance = 0; distance < values.length; distance++) {

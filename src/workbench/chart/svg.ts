@@ -22,7 +22,7 @@ export interface Drawing {
   readonly width: number;
   readonly height: number;
   readonly colours: { readonly background: string; readonly text: string; readonly grid: string };
-  /** Upright marks, like a watermark. */
+  /** Vertical marks, such as the watermark. */
   readonly marks?: readonly { readonly timeMs: number; readonly label: string; readonly colour: string }[];
   /** Short marks at the bottom. */
   readonly ticks?: readonly { readonly timeMs: number; readonly colour: string }[];
@@ -32,7 +32,7 @@ const MARGIN = { left: 62, right: 20, top: 34, bottom: 48 };
 const LETTER_WIDTH = 6.8;
 const ROW_HEIGHT = 18;
 
-/** A chart as SVG, with attributes in place of styles, so that it may stand in a page that allows no inline style. */
+/** A chart as SVG, with attributes instead of styles, for pages whose policy forbids inline styles. */
 export function drawSvg(drawing: Drawing): string {
   const { lines, width, height, colours, timezone } = drawing;
   const isTwoSided = lines.some(({ isRight }) => isRight);
@@ -63,7 +63,7 @@ export function drawSvg(drawing: Drawing): string {
     ]),
     text(box.left + box.width, height - 8, `time in ${timezone}`, colours.text, 'end'),
     ...names.flatMap((name) => drawName(name, MARGIN.left, colours.text)),
-    // Lines end at the box.
+    // Lines are clipped at the box.
     `<svg x="${box.left}" y="${box.top}" width="${box.width}" height="${box.height}" ` +
       `viewBox="${box.left} ${box.top} ${box.width} ${box.height}">`,
     ...lines.map((line) => drawLine(line, line.isRight ? right : left)),
@@ -85,7 +85,7 @@ export function drawSvg(drawing: Drawing): string {
 
 type Box = { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
 
-/** The values of an axis, and its marks. */
+/** The extent of a value axis, and its ticks. */
 function axisOf(lines: readonly DrawnLine[], isRight: boolean, height: number) {
   const extent = valueExtent(lines.filter((line) => (line.isRight ?? false) === isRight).map(({ line }) => line.value));
   const [min, max] = extent;
@@ -158,7 +158,7 @@ function escaped(content: string): string {
   return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** The same picture as PNG, twice as fine. */
+/** The same picture as a PNG of twice the resolution. */
 export async function pngOf(svg: string, width: number, height: number): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;

@@ -2,7 +2,7 @@ import { palette } from '../../plot/style.js';
 
 export type Theme = 'auto' | 'light' | 'dark';
 
-/** Whether the page is dark now. */
+/** Whether the page is shown dark. */
 function isDark(): boolean {
   const { theme } = document.documentElement.dataset;
   return theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
@@ -14,7 +14,7 @@ export function lineColour(index: number): string {
   return isDark() ? colour.dark : colour.light;
 }
 
-/** Colours that the style sheet sets, resolved for drawings that know no variables. */
+/** Colours of the style sheet, for drawings that cannot use CSS variables. */
 export function pageColours() {
   const probe = document.body.appendChild(document.createElement('span'));
   const [background, text, grid] = ['--surface', '--faint', '--line'].map((name) => {
@@ -25,7 +25,7 @@ export function pageColours() {
   return { background: background!, text: text!, grid: grid! };
 }
 
-/** Gives the colours of lines to the style sheet. */
+/** Sets the CSS variables for the colours of lines. */
 export function setLineColours(): void {
   for (const index of palette.keys()) document.documentElement.style.setProperty(`--c${index}`, lineColour(index));
 }
@@ -34,7 +34,7 @@ export function colourVariable(index: number): string {
   return `var(--c${index % palette.length})`;
 }
 
-/** Calls `change` when the theme does. */
+/** Calls `change` when the theme changes. */
 export function onThemeChange(change: () => void): () => void {
   const media = matchMedia('(prefers-color-scheme: dark)');
   const observer = new MutationObserver(change);

@@ -1,7 +1,7 @@
 import type { SeriesReference } from '../../index.js';
 import { useWorkbench } from '../state.js';
 
-/** Asks where a sample comes from; `label` says which one it is to those who do not see its row. */
+/** Asks where a sample comes from; `label` names the sample for screen readers. */
 export function WhyButton(props: {
   readonly series: SeriesReference;
   readonly timeMs: number;

@@ -3,7 +3,7 @@ import { keyOf, nameOf, type WhyAnswer, type WhyPart, type WhyStage } from '../e
 import { type Asked, useWorkbench } from '../state.js';
 import { counted, timeText, valueText } from './zoned-time.js';
 
-/** How the result came about that was chosen on the chart or in a table. */
+/** How a result came about, which was chosen on the chart or in a table. */
 export function WhyPanel() {
   const { state } = useWorkbench();
   return state.asked === undefined ? null : <Answer asked={state.asked} />;
@@ -18,7 +18,7 @@ function Answer({ asked }: { readonly asked: Asked }) {
   const key = `${keyOf(asked.series)} ${asked.timeMs}`;
   const source = state.sets.find(({ series }) => series.some((one) => keyOf(one) === keyOf(asked.series)));
   const isResult = state.answer.steps.some(({ info }) => keyOf(info) === keyOf(asked.series));
-  // Who chose the sample with the keys reads on here, and comes back where the panel is closed.
+  // The focus moves here, and goes back when the panel is closed.
   useEffect(() => {
     opener.current = document.activeElement;
     title.current?.focus();

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { isZone } from '../../plot/time-ticks.js';
 import { zoneNames } from './zoned-time.js';
 
-/** A field for a time zone; what is no zone is not taken. */
+/** A field for a time zone; anything else is not accepted. */
 export function ZoneField(props: {
   label: string;
   value: string;

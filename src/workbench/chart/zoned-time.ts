@@ -1,10 +1,10 @@
 import { localTime, timeTicks } from '../../plot/time-ticks.js';
 
-/** Times as people read them, in any zone. */
+/** Times and values as text, for people. */
 
 export const zoneNames: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
-/** `2024-03-01 08:30:00` in a zone, with milliseconds where there are some. */
+/** `2024-03-01 08:30:00` in a zone, with milliseconds if there are any. */
 export function timeText(timeMs: number, timezone: string): string {
   if (!Number.isFinite(timeMs)) return '–';
   const text = localTime(timeMs, timezone).toISOString().replace('T', ' ').replace('Z', '');
@@ -18,14 +18,14 @@ export function spanText(
   return `${timeText(fromMs, zone)} to ${timeText(untilMs, zone)} (${zone})`;
 }
 
-/** Marks of a time axis with their labels, the day or the year below where a new one begins. */
+/** Ticks of a time axis with labels, and the day or the year where a new one begins. */
 export function timeMarks(fromMs: number, untilMs: number, countMax: number, timezone: string) {
   return timeTicks({ min: fromMs, max: untilMs }, countMax, timezone).map(({ timeMs, label, context }) => {
     return { timeMs, label: context ? `${label}\n${context}` : label };
   });
 }
 
-/** A value to about six digits, thousands apart. */
+/** A value with about six digits, and thousands separated. */
 export function valueText(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);

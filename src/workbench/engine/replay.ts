@@ -5,18 +5,18 @@ import { gapOf, noLine, thin } from './thin.js';
 const COLUMNS = 700;
 const LATE_SHOWN = 2000;
 
-/** A stream over series that were recorded: samples arrive one after the other, some of them delayed on their way. */
+/** A stream over recorded series: samples arrive one by one, some of them delayed. */
 export class Replay {
   readonly #plan: Plan;
   readonly #inputs: readonly Series[];
   readonly #stream: Stream;
-  /** Of each sample to come, the input and the index there, in the order of arrival. */
+  /** The input of each sample to come, and its index there, in order of arrival. */
   readonly #arrivals: readonly (readonly [input: number, index: number])[];
   readonly #newestMs: number[];
   readonly #extent: TimeRange;
   readonly #latenessMs: number;
   readonly #results: { readonly timeMs: number[]; readonly value: number[] }[];
-  /** Of each sample that came too late, the input and the index there. */
+  /** The input of each sample that came too late, and its index there. */
   readonly #late: (readonly [input: number, index: number])[] = [];
   #arrived = 0;
   #end: ReplayEnd | undefined;
@@ -35,7 +35,7 @@ export class Replay {
     this.#results = plan.items.map(() => ({ timeMs: [], value: [] }));
   }
 
-  /** Lets so many samples arrive, and closes the stream after the last. */
+  /** Lets this many samples arrive, and closes the stream after the last one. */
   goOn(count: number): void {
     const until = Math.min(this.#arrivals.length, this.#arrived + count);
     while (this.#arrived < until) {
@@ -108,7 +108,7 @@ export class Replay {
 
 type Columns = { readonly [name in 'timeMs' | 'value']: ArrayLike<number> };
 
-/** How many samples of two series are not the same, to the last bit. */
+/** How many samples of two series differ, if only in the last bit. */
 export function differenceCount(a: Columns, b: Columns): number {
   let count = 0;
   for (let i = 0; i < Math.max(a.timeMs.length, b.timeMs.length); i++) {
@@ -132,12 +132,12 @@ function arrivalsOf(inputs: readonly Series[], delayMsMax: number, seed: number)
   return arrivals.map(({ input, index }) => [input, index]);
 }
 
-// Most samples come at once; every fifth waits somewhere on its way.
+// Most samples come at once; one in five is delayed.
 function delayOf(random: () => number, delayMsMax: number): number {
   return delayMsMax > 0 && random() < 0.2 ? random() * delayMsMax : 0;
 }
 
-/** Numbers of 0 to 1 that follow from the seed alone (mulberry32). */
+/** Pseudo-random numbers from 0 to 1 (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -148,7 +148,7 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
-/** The length of `PT5M` and its like, which `openStream` has checked. */
+/** The length of a duration such as `PT5M`, which `openStream` has checked. */
 function durationMs(text: string): number {
   const [, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] =
     /^P(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?$/.exec(text) ?? [];

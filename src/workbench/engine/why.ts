@@ -2,7 +2,7 @@ import type { Plan, Series, SeriesReference } from '../../index.js';
 import { type LeftOut, type Sample, why } from '../../inspect/index.js';
 import { type Listed, nameOf, type WhyAnswer, type WhyPart, type WhyStage } from './protocol.js';
 
-/** So many samples of a long list are shown at its start, and at its end. */
+/** How many samples of a long list are shown at its start, and as many at its end. */
 const SHOWN = 8;
 
 /** How a result came about, cut to what is shown. */

@@ -3,19 +3,19 @@ import { type Issue, type Plan, RequestError, type SeriesReference } from '../..
 import { keyOf, nameOf, type StepToRun } from '../engine/protocol.js';
 import { type Draft, isSame, itemResults, placesOf, pointerOf, resultOf } from './draft.js';
 
-/** What is wrong with a request, and what of it can run all the same. */
+/** The problems of a request, and the steps that can run nevertheless. */
 export interface Checked {
   readonly plan: Plan | undefined;
   readonly issues: readonly Issue[];
-  /** Of a step that reads a pattern one for each member. */
+  /** A step that reads a pattern is here once for each member. */
   readonly steps: readonly StepToRun[];
-  /** The request with plain ids: of an item with patterns one for each member. */
+  /** The request with plain ids: an item with patterns is here once for each member. */
   readonly request: Draft;
   /** The results of its items. */
   readonly results: readonly SeriesReference[];
 }
 
-/** Checks a request against itself, and against the series that are there. */
+/** Checks a request, and that the series that it reads are loaded. */
 export function checkDraft(draft: Draft, timezone: string, loaded: readonly SeriesReference[]): Checked {
   if (draft.length === 0) return { plan: undefined, issues: [], steps: [], request: [], results: [] };
   const issues: Issue[] = [];
@@ -39,7 +39,7 @@ export function checkDraft(draft: Draft, timezone: string, loaded: readonly Seri
   return { plan, issues: [...issues, ...missing], steps, request, results: itemResults(request) };
 }
 
-/** The request for each member of its patterns, with the series that it should have; alone where there is none. */
+/** The request for each member of its patterns, with the series that it should have; without patterns, as it is. */
 function filledDrafts(draft: Draft, loaded: readonly SeriesReference[]) {
   const results = new Set(placesOf(draft).flatMap((place) => namesOf(draft, place).map(keyOf)));
   const inputs = inputsOf(draft);
@@ -48,9 +48,9 @@ function filledDrafts(draft: Draft, loaded: readonly SeriesReference[]) {
     loaded,
   );
   return (members.length === 0 ? [''] : members).map((member) => {
-    // A draft has the form of a request, of which the ids alone are changed.
+    // A draft has the form of a request; only ids are changed.
     const own = filledRequest(draft, member) as Draft;
-    // A member that lacks one of its series has it without samples.
+    // A series that a member lacks counts as empty.
     const isSource = (one: SeriesReference, at: number): boolean =>
       !results.has(keyOf(inputs[at]!)) && !isSame(one, inputs[at]!);
     const known = member === '' ? [] : inputsOf(own).filter(isSource);
@@ -62,7 +62,7 @@ function inputsOf(draft: Draft): SeriesReference[] {
   return draft.flatMap(({ operations }) => operations.flatMap(({ input }) => input));
 }
 
-/** Entries that differ; steps and items that read no pattern are the same for all members. */
+/** Each different entry once: steps and items that read no pattern are the same for all members. */
 function distinct<Entry>(entries: readonly Entry[]): Entry[] {
   return [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()];
 }
@@ -86,7 +86,7 @@ function namesOf(draft: Draft, place: { item: number; step: number }): SeriesRef
   return [resultOf(draft, place), ...draft[place.item]!.operations[place.step]!.output];
 }
 
-/** The steps without a fault that read nothing of one with a fault. */
+/** The steps without a problem that depend on none with one. */
 function stepsToRun(
   draft: Draft,
   isAtFault: (pointer: string) => boolean,

@@ -1,7 +1,7 @@
 import type { Plan, SeriesReference } from '../../index.js';
 import { keyOf, messageOf } from '../engine/protocol.js';
 
-/** A request as the page edits it: its form is sound, what stands in it need not be. */
+/** A request as the page edits it: its form is that of a request, its values need not be valid. */
 export type Draft = readonly DraftItem[];
 
 export interface DraftItem {
@@ -20,7 +20,7 @@ export interface DraftStep {
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** Where a step stands. */
+/** The place of a step. */
 export interface Place {
   readonly item: number;
   readonly step: number;
@@ -30,7 +30,7 @@ export function pointerOf({ item, step }: Place): string {
   return `/${item}/operations/${step}`;
 }
 
-/** The request that a text holds. */
+/** The request in a text. */
 export function readRequest(text: string): ReturnType<typeof readDraft> {
   try {
     return readDraft(JSON.parse(text));
@@ -39,7 +39,7 @@ export function readRequest(text: string): ReturnType<typeof readDraft> {
   }
 }
 
-/** The request that parsed JSON holds, as far as the forms can show it; else what keeps them from it. */
+/** The request in parsed JSON, or why the forms cannot show it. */
 export function readDraft(json: unknown): { readonly draft: Draft } | { readonly problem: string } {
   if (!Array.isArray(json)) return { problem: 'expected an array of items: [ { "metric": …, "operations": [ … ] } ]' };
   const items: DraftItem[] = [];
@@ -60,7 +60,7 @@ export function readDraft(json: unknown): { readonly draft: Draft } | { readonly
   return { draft: items };
 }
 
-// Fields that nobody knows stay, so that they are told of.
+// Unknown fields stay, so that they are reported.
 function readStep(step: Record<string, unknown>): DraftStep {
   const { operation, input, output, parameters } = step;
   return {
@@ -88,7 +88,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** The series under which a step's result is found: that of its item for the last one. */
+/** The series of a step's result; for the last step that of its item. */
 export function resultOf(draft: Draft, { item, step }: Place): SeriesReference {
   const { metric, operations } = draft[item]!;
   const [output] = operations[step]!.output;
@@ -112,7 +112,7 @@ export function isSame(a: SeriesReference, b: SeriesReference): boolean {
   return keyOf(a) === keyOf(b);
 }
 
-/** The request as the service takes it, which knows no zone of a run: what follows from the zone is written out. */
+/** The request for the service, whose runs have no zone: what follows from the zone is written into the steps. */
 export function inZone(draft: Draft, plan: Plan | undefined): Draft {
   if (plan === undefined || plan.timezone === 'UTC') return draft;
   const planned = new Map(plan.steps.map(({ pointer, parameters }) => [pointer, parameters]));
@@ -131,7 +131,7 @@ function writtenInstant(name: string, value: unknown): unknown {
   return isInstant && Number.isInteger(value) ? new Date(value).toISOString() : value;
 }
 
-/** Patterns that several series match: `zone-{n}` where ids differ in a number, `*` where a metric is of several. */
+/** Patterns that several series match: `zone-{n}` where ids differ in a number, `*` where several have the metric. */
 export function patternsOf(series: readonly SeriesReference[]): (SeriesReference & { readonly count: number })[] {
   const found = new Map<string, { reference: SeriesReference; ids: Set<string> }>();
   for (const { timeseriesId, metric } of series) {
@@ -145,7 +145,7 @@ export function patternsOf(series: readonly SeriesReference[]): (SeriesReference
   return all.filter(({ count }) => count > 1);
 }
 
-/** A parameter set, or left out where the value is undefined. */
+/** The parameters with one set, or left out if the value is undefined. */
 export function withParameter(parameters: Parameters, name: string, value: unknown): Parameters {
   return value === undefined ? without(parameters, [name]) : { ...parameters, [name]: value };
 }
@@ -156,7 +156,7 @@ export function without(parameters: Parameters, names: readonly string[]): Param
 
 const LINE_LENGTH = 88;
 
-/** JSON in which what fits on a line stands on one. */
+/** JSON in which whatever fits on a line is on one line. */
 export function writeRequest(value: unknown, indent = ''): string {
   const short = JSON.stringify(value) ?? 'null';
   if (value === null || typeof value !== 'object') return short;

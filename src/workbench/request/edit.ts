@@ -12,7 +12,7 @@ import {
   without,
 } from './draft.js';
 
-/** Changes of a request. Each gives a new one, in which steps that read a changed result go on reading it. */
+/** Edits of a request. Each returns a new one; steps that read a renamed result follow it. */
 
 export function addItem(draft: Draft, operation: string, parameters: Parameters, source: SeriesReference): Draft {
   const metric = freeName(draft, wordOf(operation));
@@ -20,7 +20,7 @@ export function addItem(draft: Draft, operation: string, parameters: Parameters,
   return [...draft, { metric, processingType: 'batch', operations: [step] }];
 }
 
-/** Adds a step behind another one of an item; its parameters are those given, the others as usual. */
+/** Adds a step after another one of its item, with these parameters besides those of a new step. */
 export function addStep(
   draft: Draft,
   after: Place,
@@ -33,14 +33,14 @@ export function addStep(
   const before = last === undefined ? source : resultOf(draft, after);
   if (after.step < item.operations.length - 1) {
     const step = withParameters(newStep(operation, before, freeName(draft, wordOf(operation)), draft), parameters);
-    // What comes next reads the new step in place of the one before it.
+    // The step after it reads the new one instead of the one before.
     return withSteps(draft, after.item, (all) => [
       ...all.slice(0, after.step + 1),
       step,
       ...all.slice(after.step + 1).map((one, index) => (index === 0 ? reading(one, before, step.output[0]!) : one)),
     ]);
   }
-  // A result that was named by hand keeps its name, and the step that had it gets one of its own; else the names stay.
+  // A result that was named by hand keeps its name, and the step that had it gets a new one; otherwise names stay.
   const isNamedByHand = last !== undefined && !isNamedAfter(item.metric, last.operation);
   const inner = { ...before, metric: isNamedByHand ? freeName(draft, wordOf(last.operation)) : before.metric };
   const metric = isNamedByHand ? item.metric : freeName(draft, wordOf(operation));
@@ -66,7 +66,7 @@ export function removeStep(draft: Draft, place: Place): Draft {
   return isLast || source === undefined ? left : rewired(left, removed, source);
 }
 
-/** Exchanges a step with the next one of its item. */
+/** Swaps a step with the next one of its item. */
 export function swapSteps(draft: Draft, place: Place): Draft {
   const { operations: steps } = draft[place.item]!;
   const first = steps[place.step];
@@ -83,7 +83,7 @@ export function swapSteps(draft: Draft, place: Place): Draft {
   );
 }
 
-/** Names the result of a step anew, wherever it is read. */
+/** Renames the result of a step, also where it is read. */
 export function renameResult(draft: Draft, place: Place, metric: string): Draft {
   const before = resultOf(draft, place);
   const isLast = place.step === draft[place.item]!.operations.length - 1;
@@ -100,7 +100,7 @@ export function changeStep(draft: Draft, place: Place, change: Partial<DraftStep
   );
 }
 
-/** Sets an input; the result of a step belongs to the series of its first one. */
+/** Sets an input; the result of a step belongs to the series of its first input. */
 export function changeInput(draft: Draft, place: Place, index: number, to: SeriesReference | undefined): Draft {
   const step = draft[place.item]!.operations[place.step]!;
   const kept = step.input.filter((_, at) => at !== index);
@@ -108,16 +108,16 @@ export function changeInput(draft: Draft, place: Place, index: number, to: Serie
   const before = step.input[0];
   if (index === 0 && to !== undefined && before !== undefined) return readingFirst(draft, place, before, to);
   if (index === 0 || !takesScalar(step.operation)) return changeStep(draft, place, { input });
-  // A second series stands in place of a scalar, and the other way round.
+  // A second series replaces a scalar, and the other way round.
   const { scalar = 1 } = step.parameters;
   const parameters =
     to === undefined
-      ? { scalar, ...without(step.parameters, ['align', 'maxhold']) }
+      ? { scalar, ...without(step.parameters, ['align', 'maxhold', 'maxgap']) }
       : without(step.parameters, ['scalar']);
   return changeStep(draft, place, { input, parameters });
 }
 
-// A result that is of the first input's series goes with it, and so do the results that are made from it.
+// A result under the id of the first input follows it, and so do the results that are made from it.
 function readingFirst(draft: Draft, place: Place, before: SeriesReference, to: SeriesReference): Draft {
   const { input, output } = draft[place.item]!.operations[place.step]!;
   const [own] = output;
@@ -135,7 +135,7 @@ function readingFirst(draft: Draft, place: Place, before: SeriesReference, to: S
   return rewired(followed, given, moved);
 }
 
-/** Another operation in the place of a step, with parameters of its own. */
+/** Replaces the operation of a step; the parameters are those of a new step. */
 export function changeOperation(draft: Draft, place: Place, operation: string): Draft {
   const step = draft[place.item]!.operations[place.step]!;
   const fresh = newStep(operation, step.input[0] ?? { timeseriesId: '', metric: 'Raw' }, '', draft);
@@ -150,7 +150,7 @@ export function takesScalar(operation: string): boolean {
   return operations.get(operation)?.inputs === 'one and a scalar, or two';
 }
 
-/** A step that can run at once where its first example can. */
+/** A new step, with the parameters of an example, so that it can mostly run at once. */
 function newStep(operation: string, source: SeriesReference, metric: string, draft: Draft = []): DraftStep {
   const info = operations.get(operation);
   const output = [{ timeseriesId: source.timeseriesId, metric }];

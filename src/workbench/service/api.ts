@@ -27,15 +27,15 @@ export interface Page<Entry> {
 export interface SignIn {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Of a user who signs in through the client. */
+  /** For a user who signs in through the client. */
   readonly username: string;
   readonly password: string;
 }
 
-/** What the service answered in place of what was asked for. */
+/** An answer of the service that is an error. */
 export class ServiceProblem extends Error {
   readonly statusCode: number;
-  /** What it found wrong with a request, line by line. */
+  /** The problems of a request, one a line. */
   readonly issues: readonly string[];
 
   constructor(statusCode: number, message: string, issues: readonly string[] = []) {
@@ -50,10 +50,10 @@ export class ServiceProblem extends Error {
   }
 }
 
-/** In place of a status code: the service could not be reached. */
+/** Instead of a status code, if the service could not be reached. */
 const NO_ANSWER = 0;
 
-/** The service that the page came from, with a token that is kept here and nowhere else. */
+/** The service that the page came from; the token is kept only here. */
 export class ServiceClient {
   readonly #token: string;
   /** Whether the token lets it store samples and run pipelines. */
@@ -64,7 +64,7 @@ export class ServiceClient {
     this.mayWrite = mayWrite;
   }
 
-  /** Asks for a token to read and write with, and of a client that may not write for one to read with. */
+  /** Asks for a token that may read and write or, if the client may not write, for one that may read. */
   static async signIn(how: SignIn): Promise<ServiceClient> {
     try {
       return await ServiceClient.#signInFor('core_read core_write', how);
@@ -103,7 +103,7 @@ export class ServiceClient {
     return { ...page, entries };
   }
 
-  /** All samples of a range; a bound that is '' does not limit. */
+  /** All samples of a range; a bound of '' does not limit it. */
   async samples({ timeseriesId, metric }: SeriesReference, startTime: string, endTime: string): Promise<Series> {
     const query = new URLSearchParams({ metric });
     if (startTime !== '') query.set('startTime', startTime);
@@ -147,7 +147,7 @@ export class ServiceClient {
     return this.#page('core/status', after, 10);
   }
 
-  /** Events of a collection; `clauses` are those of OData. */
+  /** Events of a collection; `clauses` are OData clauses. */
   events(
     collection: string,
     clauses: Readonly<Record<string, string>>,
@@ -188,7 +188,7 @@ export class ServiceClient {
 
 export interface DryRunItem extends SeriesReference {
   readonly replaces: string | null;
-  /** Of a pattern: of how many series it is now. */
+  /** For a pattern: how many series match it now. */
   readonly members: number | null;
   readonly costs: {
     readonly sources: readonly StoredSeries[];
@@ -213,7 +213,7 @@ function problemOf(statusCode: number, text: string): ServiceProblem {
   return new ServiceProblem(statusCode, message, issues.map(issueText));
 }
 
-/** The fields of an answer; none where a proxy answered in place of the service. */
+/** The fields of an answer; none if a proxy answered instead of the service. */
 function fieldsOf(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(text));

@@ -7,13 +7,13 @@ const AGAIN_MS = 2000;
 
 export interface FollowerEvents {
   readonly onSamples: (series: Series) => void;
-  /** Samples were deleted, or some were missed: the series has to be read anew. */
+  /** Samples were deleted or missed: the series has to be read again. */
   readonly onReset: () => void;
-  /** The service could not be reached, and is asked again; undefined once it answers. */
+  /** The service could not be reached, and is tried again; undefined once it answers. */
   readonly onBroken: (problem: unknown) => void;
 }
 
-/** Follows a series until the signal ends it, over connections that break. */
+/** Follows a series until the signal aborts, also over connections that break. */
 export async function follow(
   client: ServiceClient,
   reference: SeriesReference,
@@ -37,7 +37,7 @@ export async function follow(
     } catch (problem) {
       if (signal.aborted) return;
       if (problem instanceof ServiceProblem && !problem.isTemporary) throw problem;
-      // A connection that breaks is made again at once; who cannot be reached is told of.
+      // A broken connection is opened again at once; only a failure to open it is reported.
       if (problem instanceof ServiceProblem) onBroken(problem);
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));

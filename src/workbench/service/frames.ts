@@ -1,7 +1,7 @@
 import { SeriesParts } from '../../formats/series-parts.js';
 import type { Series, SeriesReference } from '../../index.js';
 
-/** Samples as `application/vnd.windrow.columns` (docs/service.md): frames of one series, joined. */
+/** Joins the frames of one series: `application/vnd.windrow.columns` (docs/service.md). */
 export function readFrames({ timeseriesId, metric }: SeriesReference, bytes: ArrayBuffer): Series {
   const view = new DataView(bytes);
   const parts = new SeriesParts();
@@ -16,7 +16,7 @@ export function readFrames({ timeseriesId, metric }: SeriesReference, bytes: Arr
   return series;
 }
 
-/** A frame of a series, as the service takes them. */
+/** A series as one frame, as the service takes it. */
 export function writeFrame({ timeseriesId, metric, timeMs, value }: Series): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(JSON.stringify({ timeseriesId, metric }));
   const headLength = Math.ceil(text.length / 8) * 8;
@@ -36,7 +36,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** The events of an answer as they come (WHATWG HTML, section 9.2). */
+/** The server-sent events of an answer, as they come (WHATWG HTML, section 9.2). */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   const reader = body.getReader();

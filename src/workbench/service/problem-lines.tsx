@@ -1,4 +1,4 @@
-/** What went wrong, read out at once. */
+/** What went wrong; screen readers announce it at once. */
 export function ProblemLines({ lines }: { readonly lines: readonly string[] }) {
   return (
     <div role="alert">

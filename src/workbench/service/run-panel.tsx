@@ -12,7 +12,7 @@ import { Timeline } from './timeline.js';
 import { useProblem } from './use-problem.js';
 
 interface RunProps extends PartProps {
-  /** What was sent of each series; it outlives a token, so that sending goes on where it stopped. */
+  /** What was sent of each series; kept beyond a token, so that sending can go on where it stopped. */
   readonly sent: WeakMap<SeriesInfo, Sent>;
   /** Called once the results of a request are there. */
   readonly onEnded: () => void;
@@ -20,7 +20,7 @@ interface RunProps extends PartProps {
 
 type Tried = Awaited<ReturnType<ServiceClient['dryRun']>>;
 
-/** The pipeline as items of the service: what they read is sent, and what becomes of them is told. */
+/** Registers the pipeline as items of the service: sends what they read, and shows their states. */
 export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
   const { state, view } = useWorkbench();
   const { lines, attempt } = useProblem(onSignedOut);
@@ -40,7 +40,7 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
   };
   const sendAndRun = async (isAgreed: boolean): Promise<void> => {
     const found = await client.dryRun(request);
-    // Of a pattern a dry run does not say what is stored of its series: it does of the items of its members.
+    // For a pattern, a dry run says what is stored only of the items of its members.
     const { items } = plan?.every === undefined ? found : await client.dryRun(view.checked.request);
     if (!isAgreed && (await sending.wouldMeet(items))) return;
     if (await sending.send()) await submit(true);
@@ -84,7 +84,7 @@ interface ButtonsProps {
   readonly isReady: boolean;
   /** Whether there is anything to send. */
   readonly isSending: boolean;
-  /** Whether some of it was sent. */
+  /** Whether some of it has been sent. */
   readonly isBegun: boolean;
   readonly onDryRun: () => void;
   readonly onSubmit: () => void;
@@ -109,7 +109,7 @@ function RunButtons({ isReady, isSending, isBegun, onDryRun, onSubmit, onSend }:
   );
 }
 
-/** The series of files that the pipeline reads; what came from the service is there. */
+/** The series of files that the pipeline reads; those from the service need not be sent. */
 function seriesToSend({ sets }: State, { checked }: View): SeriesInfo[] {
   const read = new Set(
     checked.request.flatMap(({ operations }) => operations.flatMap((step) => step.input.map(keyOf))),
@@ -117,7 +117,7 @@ function seriesToSend({ sets }: State, { checked }: View): SeriesInfo[] {
   return loadedSeries(sets).flatMap(({ info, isFile }) => (isFile && read.has(keyOf(info)) ? info : []));
 }
 
-/** Reads the results of a request of this page, once they are there, and lays them beside the page's own. */
+/** Reads the results of a request once they are there, and compares them with the page's own. */
 function useComparison(client: ServiceClient) {
   const { state, view, engine, act } = useWorkbench();
   const [compared, setCompared] = useState<Differences>();
@@ -126,7 +126,7 @@ function useComparison(client: ServiceClient) {
   current.current = { state, view };
   const compare = async (id: string): Promise<void> => {
     const { checked } = current.current.view;
-    // What was changed since would be compared with what the service was not asked for.
+    // If the pipeline has changed since, the results are those of another one.
     if (id !== submitted.current || current.current.state.ranSteps !== checked.steps) return;
     const sum = { compared: 0, different: 0 };
     const stored = [];

@@ -6,13 +6,13 @@ import { keyOf, nameOf, type SeriesInfo } from '../engine/protocol.js';
 import { useWorkbench } from '../state.js';
 import type { DryRunItem, ServiceClient } from './api.js';
 
-/** How far a series has been sent, and what the service said of it. */
+/** How far a series has been sent, and what the service answered. */
 export interface Sent {
   readonly rows: number;
   readonly total: number;
   /** Samples without a value, which are not stored. */
   readonly missing: number;
-  /** Samples in whose place a later one of the same time was stored. */
+  /** Samples that a later one of the same time replaced. */
   readonly duplicate: number;
   /** Nothing had to be sent: the service had the same samples. */
   readonly isThere?: true;
@@ -20,14 +20,14 @@ export interface Sent {
 
 const nothingSent: Sent = { rows: 0, total: Number.POSITIVE_INFINITY, missing: 0, duplicate: 0 };
 
-/** Sends the series one after the other, until they are whole or it is stopped. */
+/** Sends the series one after the other, until all are sent or it is stopped. */
 export function useSending(client: ServiceClient, own: readonly SeriesInfo[], sent: WeakMap<SeriesInfo, Sent>) {
   const { engine } = useWorkbench();
   const [stop, setStop] = useState<AbortController>();
   const [isStopped, setIsStopped] = useState(false);
   const [met, setMet] = useState<readonly string[]>([]);
   const [, redraw] = useState(0);
-  /** Whether the service has samples of these series that are not those of this page. */
+  /** Whether the service has other samples of these series than this page. */
   const wouldMeet = async (items: readonly DryRunItem[]): Promise<boolean> => {
     const known = new Map(items.flatMap(({ costs }) => costs.sources.map((source) => [keyOf(source), source])));
     const found: string[] = [];
@@ -78,11 +78,11 @@ interface SendListProps {
   readonly own: readonly SeriesInfo[];
   readonly sent: WeakMap<SeriesInfo, Sent>;
   readonly sending: ReturnType<typeof useSending>;
-  /** Samples that are stored may be replaced. */
+  /** Agrees that stored samples may be replaced. */
   readonly onAgree: () => void;
 }
 
-/** How far each series has been sent, what the service left out of it, and what is to be decided. */
+/** How far each series has been sent, what the service left out, and what the reader has to decide. */
 export function SendList({ own, sent, sending: { stop, isStopped, met, dismiss }, onAgree }: SendListProps) {
   return (
     <>
@@ -147,8 +147,7 @@ function SendEntry({
 }
 
 /**
- * Sends what has not been sent of a series, part by part. A part that fails can be sent again: the service stores a
- * sample once for each time.
+ * Sends the rest of a series, part by part. A part that failed can be sent again: the service stores one sample a time.
  */
 async function sendSeries(
   client: ServiceClient,

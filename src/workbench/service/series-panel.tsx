@@ -17,7 +17,7 @@ interface SeriesPanelProps extends PartProps {
   readonly wanted: StateOf<StoredRange>;
 }
 
-/** The series that the service stores, to be drawn, worked on and followed. */
+/** The series that the service stores, to be drawn, computed with and followed. */
 export function SeriesPanel({ client, onSignedOut, endedCount, wanted }: SeriesPanelProps) {
   const { state } = useWorkbench();
   const problem = useProblem(onSignedOut);
@@ -128,7 +128,7 @@ function storedName(reference: SeriesReference): string {
   return `stored ${nameOf(reference)}`;
 }
 
-/** Brings stored series onto the page, and keeps those that are followed up to date. */
+/** Loads stored series, and keeps those that are followed up to date. */
 function useStored(
   client: ServiceClient,
   { startTime, endTime }: { readonly startTime: string; readonly endTime: string },
@@ -172,7 +172,7 @@ function useStored(
     } catch (problem) {
       report(problem);
     }
-    // It may have been ended, and begun again, by hand.
+    // The reader may have stopped following, and begun again.
     if (!own.signal.aborted) end(one);
   };
   const load = (one: SeriesReference): void => void attempt(() => read(one));

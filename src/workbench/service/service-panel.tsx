@@ -19,7 +19,7 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
     if (await attempt(async () => setClient(await ServiceClient.signIn(how)))) focusSoon('.service');
   };
   useSignInLink(signIn);
-  /** Requests that have ended or follow new samples: each may have stored new series. */
+  /** The number of requests that have ended or follow new samples: each may have stored new series. */
   const [endedCount, setEndedCount] = useState(0);
   const sent = useRef(new WeakMap<SeriesInfo, Sent>());
   // What was typed outlives a token, too.
@@ -58,7 +58,7 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
 /** A state that a part of the panel changes. */
 export type StateOf<Value> = readonly [value: Value, change: (value: Value) => void];
 
-/** What each part of the panel is given. */
+/** The properties of each part of the panel. */
 export interface PartProps {
   readonly client: ServiceClient;
   readonly onSignedOut: () => void;
@@ -67,9 +67,9 @@ export interface PartProps {
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Signs in by the link that `windrow serve --demo` prints, `#sign-in=ID:SECRET`. A browser sends nobody what stands
- * behind the #, and it is taken out of the address at once. On a service of another machine such a link does nothing:
- * who sends one could have others work in his own organisation.
+ * Signs in by the link that `windrow serve --demo` prints, `#sign-in=ID:SECRET`. Browsers do not send what is behind
+ * the #, and it is removed from the address at once. On another machine's service such a link does nothing: its sender
+ * could have others work in the sender's organisation.
  */
 function useSignInLink(signIn: (how: SignIn) => void): void {
   useEffect(() => {
@@ -103,7 +103,7 @@ function SignInForm({ lines, onSignIn }: SignInProps) {
           onSignIn({ ...words, username: of('username'), password: of('password') });
         }}
         onPaste={(event) => {
-          // Both lines that the command prints fill both fields.
+          // The two lines that the command prints, pasted into one field, fill both.
           const words = event.clipboardData?.getData('text').match(/[\w-]{36,}/g);
           if (words?.length !== 2) return;
           event.preventDefault();

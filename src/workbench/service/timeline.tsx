@@ -9,7 +9,7 @@ import { useProblem } from './use-problem.js';
 const POLL_MS = 500;
 const ENDED = ['Active', 'Completed', 'Failed'];
 
-/** A state of a transaction, and when this page saw it first. */
+/** A state of a transaction, and when the page first saw it. */
 interface Moment {
   readonly who: string;
   readonly state: string;
@@ -19,11 +19,11 @@ interface Moment {
 
 interface TimelineProps extends PartProps {
   readonly id: string;
-  /** Called once the results are there, or will not come. */
+  /** Called once the results are there, or have failed. */
   readonly onEnded: (isFailed: boolean) => void;
 }
 
-/** A transaction and those of its items, from state to state. */
+/** The states of a transaction and of its items, in order of time. */
 export function Timeline({ id, client, onSignedOut, onEnded }: TimelineProps) {
   const { view } = useWorkbench();
   const { lines, report } = useProblem(onSignedOut);

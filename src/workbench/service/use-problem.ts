@@ -3,12 +3,12 @@ import { messageOf } from '../engine/protocol.js';
 import { useWorkbench } from '../state.js';
 import { ServiceProblem } from './api.js';
 
-/** Who waits longer than this is told for what. */
+/** After this time the page says what it is waiting for. */
 const SLOW_MS = 700;
 
 /**
- * What went wrong last, in lines. `attempt` runs work, reports its failure, and tells whether it succeeded; `report`
- * takes a failure from elsewhere, or undefined once it has passed.
+ * The last problem, in lines. `attempt` runs work, reports its failure, and returns whether it succeeded; `report`
+ * takes a failure from elsewhere, or undefined once it is over.
  */
 export function useProblem(onSignedOut?: () => void) {
   const { act } = useWorkbench();

@@ -22,7 +22,7 @@ const startOptions: ReplayOptions = {
   samplesPerSecond: 1000,
 };
 
-/** The pipeline as a stream over the same samples, beside its batch. */
+/** Runs the pipeline as a stream over the same samples, beside its batch. */
 export function ReplayPanel() {
   const { state, view } = useWorkbench();
   const [options, setOptions] = useState(startOptions);
@@ -114,7 +114,7 @@ function ReplayForm({ options, onOptions }: { options: ReplayOptions; onOptions:
   );
 }
 
-/** A replay that goes on by itself while it runs; other options begin a new one. */
+/** A replay that advances by itself while it runs; a change of options starts a new one. */
 function useReplay(options: ReplayOptions) {
   const { state, view, engine } = useWorkbench();
   const [shown, setShown] = useState<ReplayState>();
@@ -143,7 +143,7 @@ function useReplay(options: ReplayOptions) {
   useEffect(() => {
     if (!isRunning) return;
     let timer = 0;
-    // The next step waits for the one before, so that a slow one is not overtaken.
+    // Each step waits for the one before, so that a slow one is not overtaken.
     const goOn = async (): Promise<void> => {
       await step(Math.max(1, Math.round((options.samplesPerSecond * TICK_MS) / 1000)));
       timer = window.setTimeout(goOn, TICK_MS);
@@ -160,7 +160,7 @@ function useReplay(options: ReplayOptions) {
 
 const CHART_HEIGHT = 380;
 const CHART_WIDTH_MAX = 1100;
-/** What stands beside the chart. */
+/** The margins beside the chart. */
 const MARGINS_WIDTH = 50;
 
 function ReplayChart({ shown }: { readonly shown: ReplayState }) {
@@ -195,7 +195,7 @@ function ReplayChart({ shown }: { readonly shown: ReplayState }) {
       : [],
     ticks: lateMs.map((timeMs) => ({ timeMs, colour: bad })),
   });
-  // Its texts are escaped where it is made.
+  // Its texts are escaped where it is drawn.
   return <div class="replay-chart" dangerouslySetInnerHTML={{ __html: svg }} />;
 }
 

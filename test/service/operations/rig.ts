@@ -31,7 +31,8 @@ export interface Rig {
   advance(byMs: number): void;
   /** Stores a change and wakes the worker inside the transaction, as ingest does. */
   append(change: SampleChange): Promise<void>;
-  register(request: unknown): Promise<void>;
+  /** @param isTold whether the worker is told of it at once; otherwise it learns of it with its next transaction. */
+  register(request: unknown, isTold?: boolean): Promise<void>;
   compact(): Promise<void>;
   /** Stops the worker as a service does, and starts another. */
   restart(): Promise<void>;
@@ -121,13 +122,13 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
         await samples.append(tx, organisation, [change]);
         worker.wake(tx.shard);
       }),
-    register: async (request) => {
+    register: async (request, isTold = true) => {
       const principal = { clientId: 'client', username: null, organisation, scopes: new Set(['core_write']) };
       const { definitions } = await readOperations(request);
       const registration = { principal, correlationId: 'test', receivedMs: nowMs };
       await changeItems(context, organisation, async (over) => {
         await registerItems(context, over, registration, definitions);
-        for (const { shard } of over.txs) worker.wake(shard, true);
+        if (isTold) for (const { shard } of over.txs) worker.wake(shard, true);
       });
     },
     compact: async () => {

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
+import { changeItems, deleteItem } from '../../../src/service/operations/register.js';
+import { checkpointHeads } from '../../../src/service/operations/worker/checkpoints.js';
 import { joinParts } from '../../../src/service/status/transactions.js';
-import { items, type TransactionRow, transactions } from '../../../src/storage/tables/operations.js';
+import { itemCheckpoints, items, type TransactionRow, transactions } from '../../../src/storage/tables/operations.js';
 import { linesOf } from '../../laws/running.js';
 import { change, item, minutes, START_MS } from './posted.js';
 import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
@@ -20,6 +22,10 @@ async function expectBatch(): Promise<void> {
   const { expected, found } = await rig.compare();
   expect(linesOf(found)).toEqual(linesOf(expected));
   expect(found.every(({ timeMs }) => timeMs.length > 0)).toBe(true);
+}
+
+async function checkpointsOf() {
+  return rig.context.storage.read(rig.shardOf('room'), (tx) => tx.find(checkpointHeads));
 }
 
 async function childOf(row: { transactionId: string } | undefined): Promise<TransactionRow> {
@@ -46,6 +52,32 @@ describe('state in memory', () => {
     await rig.append(change(room, 100, 200));
     await rig.worker().onIdle();
     await expectBatch();
+  });
+
+  it('a checkpoint at the stop is that of the item as it is registered, not of one that it has replaced', async () => {
+    await open({ groups: 1 });
+    await rig.register([item('Add', {}, ['room', 'hall'], 'sum')]);
+    await rig.append(change(room, 0, 100));
+    const hall = minutes('hall', 60, (i) => i);
+    await rig.append(change(hall, 0, 60));
+    await rig.worker().onIdle();
+    await rig.register([item('Add', {}, ['room', 'room'], 'sum')], false);
+    await rig.restart();
+    await rig.worker().onIdle();
+    await expectBatch();
+  });
+
+  it('a checkpoint at the stop is not that of an item that has been deleted', async () => {
+    await open({ groups: 1 });
+    await rig.register(doubled);
+    await rig.append(change(room, 0, 100));
+    await rig.worker().onIdle();
+    const [row] = await rig.items();
+    await changeItems(rig.context, rig.organisation, (over) =>
+      deleteItem(rig.context, over.at('doubled'), row!, false),
+    );
+    await rig.restart();
+    expect(await checkpointsOf()).toEqual([]);
   });
 
   it('of a transaction that was undone is not used', async () => {
@@ -99,6 +131,34 @@ describe('failures', () => {
     };
     return () => ({ ...pool, run });
   };
+
+  it('by a bug end with one item, and the others of its shard go on', async () => {
+    await open({ groups: 1 });
+    await rig.append(change(room, 0, 60));
+    await rig.register(doubled);
+    await rig.register(hourly);
+    await rig.worker().onIdle();
+    const { organisation } = rig;
+    const [row] = await rig.items();
+    // Such a checkpoint is never written: the item has one source.
+    const own = { organisation, itemId: row!.itemId, ordinal: 9, emittedMs: null, sampleCount: 1 };
+    const bad = { ...own, positions: '[0,0,0]', byteCount: 0, state: new Uint8Array(), checksum: null };
+    await rig.context.storage.transaction(rig.shardOf('room'), (tx) => tx.insert(itemCheckpoints, bad));
+    await rig.restart();
+    await rig.append(change(room, 60, 80));
+    for (let attempt = 0; attempt < 6; attempt++) {
+      await rig.worker().onIdle();
+      rig.advance(3_600_000);
+    }
+    const states = await Promise.all((await rig.items()).map(async (one) => (await childOf(one)).state));
+    expect(states.sort()).toEqual(['Active', 'Failed']);
+    expect((await childOf(row)).message).toMatch(/^internal error: .+; please report it$/);
+    await rig.append(change(room, 80, 120));
+    await rig.worker().onIdle();
+    await rig.register(row!.timeseriesId === 'doubled' ? doubled : hourly);
+    await rig.worker().onIdle();
+    await expectBatch();
+  });
 
   it('are retried after growing pauses, and reported', async () => {
     await open({ sizes: smallSizes, pool: failing(2) });

@@ -11,7 +11,7 @@ describe.runIf(hasPostgres)('readers of PostgreSQL, each with a snapshot of its 
     const opened = await openTemporaryPostgres();
     onTestFinished(() => opened.dispose());
     const { storage } = opened;
-    const clock = { nowMs: () => 0 };
+    const clock = { monotonicMs: () => 0, nowMs: () => 0 };
     // The log in memory is dropped at once, so that readers have to query it again.
     const samples = createSampleStore({ clock, sizes: { samplesMin: 1, rowsEnough: 1 } });
     let appendCount = 0;

@@ -33,6 +33,12 @@ const MEMORY = '/dev/shm';
 // A clock that stands still, so that works submitted together form one group, however long they take.
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
 
+/** Ticks with each look at it, so that a step of compaction takes several turns. */
+function tickingClock(): typeof clock {
+  let ticks = 0;
+  return { ...clock, monotonicMs: () => ++ticks / 4 };
+}
+
 export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
   const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'windrow-samples-'));
   const held = hold();
@@ -40,8 +46,8 @@ export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
   const options = { directory, clock, openDatabase: held.open, reserveBytes: 0 };
   const open = async () => ({
     storages: [await openSqliteStorage(options), await openSqliteStorage(options)] as const,
-    samples: createSampleStore({ clock, sizes }),
-    other: createSampleStore({ clock, sizes }),
+    samples: createSampleStore({ clock: tickingClock(), sizes }),
+    other: createSampleStore({ clock: tickingClock(), sizes }),
   });
   const close = async () => {
     for (const storage of opened.storages) await storage.close();

@@ -5,7 +5,7 @@ import { PendingLogs } from '../../../src/storage/samples/pending.js';
 import { readProgress, START } from '../../../src/storage/samples/progress.js';
 import type { Reader, Transaction } from '../../../src/storage/storage.js';
 import { series } from '../../../src/storage/tables/samples.js';
-import { type Bed, ORGANISATION, openBed } from './bed.js';
+import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
 
 // The cache in memory is never ahead of the disk, and never hides what another process changed there.
 
@@ -115,6 +115,36 @@ describe('the log in memory', () => {
       expect(await times(logs, snapshot, older)).toEqual([1, 2]);
       expect(await times(logs, tx, await readProgress(tx))).toEqual([3]);
     });
+  });
+
+  it('keeps no bytes for readers of an older state, for whom those of the current one would have to go', async () => {
+    await append(a, 1);
+    await append(a, 2);
+    const logs = new PendingLogs(30);
+    const counted = { gets: 0 };
+    const reader = (lastCommit: number): Reader => ({
+      shard: SHARD,
+      lastCommit,
+      durableCommit: lastCommit,
+      get: (table, key) => {
+        counted.gets++;
+        return bed.read((tx) => tx.get(table, key));
+      },
+      find: (table, query) => bed.read((tx) => tx.find(table, query)),
+      count: (table, where) => bed.read((tx) => tx.count(table, where)),
+    });
+    const ofSeries = { organisation: ORGANISATION, key: 1 };
+    const older = await logs.open(reader(2), await bed.read(readProgress));
+    await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit));
+    await append(a, 3);
+    const [progress, lastCommit] = await bed.read(async (tx) => [await readProgress(tx), tx.lastCommit] as const);
+    expect((await (await logs.open(reader(lastCommit), progress)).patchOf(ofSeries)).timeMs).toEqual(
+      Float64Array.of(3),
+    );
+    expect((await older.patchOf(ofSeries)).timeMs).toEqual(Float64Array.of(1, 2));
+    expect(counted.gets).toBe(2);
+    await (await logs.open(reader(lastCommit), progress)).patchOf(ofSeries);
+    expect(counted.gets).toBe(2);
   });
 
   it('reads rows again if there was no room for their bytes', async () => {

@@ -11,6 +11,8 @@ const TIME_END = 60;
 export type Act =
   | { readonly kind: 'append'; readonly changes: readonly (readonly [metric: string, change: Change])[] }
   | { readonly kind: 'compact'; readonly isEager: boolean; readonly backBy: number; readonly calls: number }
+  /** Stores the step of compaction that the process has prepared, if the store is still where it began. */
+  | { readonly kind: 'store' }
   | { readonly kind: 'provisional'; readonly columns: Columns }
   | { readonly kind: 'release' }
   | { readonly kind: 'drop'; readonly metric: string };
@@ -25,6 +27,8 @@ export type Step =
     }
   /** One of the processes reads some rows of the log into memory. */
   | { readonly kind: 'advance'; readonly process: number; readonly rowCountMax: number }
+  /** One of the processes computes a step of compaction, and keeps it. */
+  | { readonly kind: 'prepare'; readonly process: number; readonly isEager: boolean; readonly backBy: number }
   | { readonly kind: 'reopen' };
 
 const metric = fc.constantFrom(...METRICS);
@@ -48,6 +52,7 @@ const actArbitrary: fc.Arbitrary<Act> = fc.oneof(
       ({ timeMs, value }): Act => ({ kind: 'provisional', columns: { timeMs, value } }),
     ),
   },
+  { weight: 4, arbitrary: fc.constant<Act>({ kind: 'store' }) },
   { weight: 1, arbitrary: fc.constant<Act>({ kind: 'release' }) },
   { weight: 1, arbitrary: metric.map((of): Act => ({ kind: 'drop', metric: of })) },
 );
@@ -70,6 +75,16 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc
       .record({ process: fc.integer({ min: 0, max: 1 }), rowCountMax: fc.integer({ min: 1, max: 4 }) })
       .map((how): Step => ({ kind: 'advance', ...how })),
+  },
+  {
+    weight: 5,
+    arbitrary: fc
+      .record({
+        process: fc.integer({ min: 0, max: 1 }),
+        isEager: fc.boolean(),
+        backBy: fc.integer({ min: 0, max: 3 }),
+      })
+      .map((how): Step => ({ kind: 'prepare', ...how })),
   },
   { weight: 1, arbitrary: fc.constant<Step>({ kind: 'reopen' }) },
 );

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sizes } from '../../../src/storage/samples/compaction/rewrite.js';
+import type { CompactionStep } from '../../../src/storage/samples/compaction/step.js';
 import type { SampleRange } from '../../../src/storage/samples/samples.js';
 import type { SampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader, Transaction } from '../../../src/storage/storage.js';
@@ -21,14 +22,14 @@ interface World {
 const small: Partial<Sizes> = {
   segmentSamples: 8,
   smallSamples: 2,
-  callCost: 300,
+  stepCost: 300,
   samplesMin: 10,
   seriesSamplesMin: 2,
 };
 const smallRounds: Partial<Sizes> = {
   ...small,
-  callCost: 1,
-  callSamples: 3,
+  stepCost: 1,
+  stepSamples: 3,
   samplesMin: 1,
   roundSamplesMax: 10,
   rowsEnough: 3,
@@ -45,6 +46,8 @@ const CALLS_MAX = 2000;
 describe.each(beds)('the store of samples, %s,', (_, sizes) => {
   let bed: Bed;
   let runCount = 0;
+  /** The step of compaction that each process has computed last. */
+  let prepared: (CompactionStep | undefined)[] = [];
 
   beforeAll(async () => {
     bed = await openBed(sizes);
@@ -60,9 +63,11 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
     // Runs share the database; each has series names of its own, so that what one leaves does not disturb others.
     const timeseriesId = `run-${++runCount}`;
     let world: World = { finals: new Map(), provisional: new Map(), isResult: false };
+    prepared = [];
     for (const step of steps) {
       if (step.kind === 'reopen') await bed.reopen();
       else if (step.kind === 'advance') await advance(step);
+      else if (step.kind === 'prepare') await prepare(step);
       else world = await takeGroup(timeseriesId, world, step);
       await expectAll(timeseriesId, world, ranges);
     }
@@ -79,6 +84,14 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
   async function advance({ process, rowCountMax }: Extract<Step, { kind: 'advance' }>): Promise<void> {
     const samples = process === 0 ? bed.samples : bed.other;
     while (await bed.read((tx) => samples.advance(tx, rowCountMax), process));
+  }
+
+  async function prepare({ process, isEager, backBy }: Extract<Step, { kind: 'prepare' }>): Promise<void> {
+    const samples = process === 0 ? bed.samples : bed.other;
+    prepared[process] = await samples.prepareCompaction((work) => bed.read(work, process), {
+      boundOf: async (tx) => tx.lastCommit - backBy,
+      isEager,
+    });
   }
 
   /** What both processes see. */
@@ -100,7 +113,9 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
     const ends = works.map(({ act, isUndone }) =>
       bed.write(async (tx) => {
         const draft = { ...world, finals: new Map([...world.finals].map(([of, model]) => [of, new Map(model)])) };
-        await take(tx, samples, timeseriesId, draft, act);
+        const step = prepared[process];
+        if (act.kind !== 'store') await take(tx, samples, timeseriesId, draft, act);
+        else if (step !== undefined) await samples.storeCompaction(tx, step);
         // A transaction sees what it has written itself.
         await expectWorld(tx, samples, timeseriesId, draft, []);
         if (isUndone) throw new Error('undone');
@@ -122,7 +137,7 @@ async function take(
   samples: SampleStore,
   timeseriesId: string,
   world: World,
-  act: Act,
+  act: Exclude<Act, { kind: 'store' }>,
 ): Promise<void> {
   switch (act.kind) {
     case 'append': {

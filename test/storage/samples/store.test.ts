@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
+import type { ReadShard } from '../../../src/storage/samples/compaction/compact.js';
 import { createCompactor } from '../../../src/storage/samples/compaction/compactor.js';
+import { deleteExpired } from '../../../src/storage/samples/compaction/retention.js';
+import type { CompactionStep } from '../../../src/storage/samples/compaction/step.js';
 import { ForgottenChangesError, ResultSeriesError } from '../../../src/storage/samples/samples.js';
+import type { Transaction } from '../../../src/storage/storage.js';
 import type { SegmentRow } from '../../../src/storage/tables/samples.js';
-import { logProgress, sampleLog, segments } from '../../../src/storage/tables/samples.js';
+import { logProgress, sampleLog, segments, series } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
 import { columnsOf } from './model.js';
 
@@ -182,6 +186,95 @@ describe('compaction', () => {
     expect(first).toBe(8191 - 7980 + 4097);
     expect(others).toEqual([4096]);
   });
+});
+
+describe('a step of compaction', () => {
+  const prepare = (read: ReadShard = bed.read) =>
+    bed.samples.prepareCompaction(read, { boundOf: async (tx) => tx.lastCommit, isEager: true });
+  const store = (step: CompactionStep | undefined) => bed.write((tx) => bed.samples.storeCompaction(tx, step!));
+  const many = Array.from({ length: 20 }, (_, i) => ({ timeseriesId: 'many', metric: `${i}` }));
+  const appendMany = (fromS: number, untilS: number) =>
+    bed.write((tx) =>
+      bed.samples.append(
+        tx,
+        ORGANISATION,
+        many.map((of) => ({ ...of, ...seconds(fromS, untilS) })),
+      ),
+    );
+
+  it('is computed while others write, and stored nevertheless', async () => {
+    await appendMany(0, 100);
+    let readCount = 0;
+    const step = await prepare(async (work) => {
+      const result = await bed.read(work);
+      readCount++;
+      await appendMany(100 * readCount, 100 * (readCount + 1));
+      await append({ timeseriesId: 'new', metric: `${readCount}` }, 0, 1);
+      return result;
+    });
+    expect(readCount).toBeGreaterThan(2);
+    expect(await store(step)).toBe(true);
+    expect((await rowsOf()).map(({ sampleCount }) => sampleCount)).toEqual(many.map(() => 100));
+    const expected = columnsOf(seconds(0, 100 * (readCount + 1)));
+    for (const of of many) expect(columnsOf(await read(of))).toEqual(expected);
+    expect(await bed.read((tx) => bed.samples.list(tx, ORGANISATION))).toHaveLength(many.length + readCount);
+  });
+
+  it('begins again if compaction has moved on or a series was dropped while it was computed', async () => {
+    await appendMany(0, 100);
+    await append(a, 0, 100);
+    const disturbances = [
+      () => bed.write((tx) => bed.other.compact(tx, 1, { isEager: true }), 1),
+      () => bed.write((tx) => bed.samples.drop(tx, ORGANISATION, a)),
+    ];
+    const step = await prepare(async (work) => {
+      const result = await bed.read(work);
+      await disturbances.shift()?.();
+      return result;
+    });
+    expect(disturbances).toEqual([]);
+    if (step !== undefined) expect(await store(step)).toBe(true);
+    await compactAll();
+    for (const of of many) expect(columnsOf(await read(of))).toEqual(columnsOf(seconds(0, 100)));
+    expect(columnsOf(await read(a))).toEqual({ timeMs: [], value: [] });
+  });
+
+  it.each([
+    [
+      'another process has moved the same',
+      () => bed.write((tx) => bed.other.compact(tx, tx.lastCommit, { isEager: true }), 1),
+    ],
+    ['a series was dropped', () => bed.write((tx) => bed.samples.drop(tx, ORGANISATION, a))],
+    ['retention has deleted segments', () => bed.write((tx) => expire(tx, a, 5_000_000))],
+  ])('is not stored if %s since it was computed', async (_, disturb) => {
+    await append(a, 0, 8192);
+    await compactAll();
+    await append(a, 9000, 9001);
+    const step = await prepare();
+    const commitBefore = (await bed.storage.read(SHARD, async (tx) => tx.lastCommit)) + 1;
+    await disturb();
+    const before = await rowsOf();
+    expect(await store(step)).toBe(false);
+    expect(await rowsOf()).toEqual(before);
+    expect(await bed.storage.lastCommit(SHARD)).toBe(commitBefore);
+  });
+
+  it('that changes no segment is not stored either if another process has moved the same', async () => {
+    await append(a, 0, 100);
+    await compactAll();
+    await append(a, 0, 100);
+    const step = await prepare();
+    expect(step!.rewrites).toEqual([]);
+    expect(await bed.write((tx) => bed.other.compact(tx, tx.lastCommit, { isEager: true }), 1)).toBe(true);
+    const lastCommit = await bed.storage.lastCommit(SHARD);
+    expect(await store(step)).toBe(false);
+    expect(await bed.storage.lastCommit(SHARD)).toBe(lastCommit);
+  });
+
+  async function expire(tx: Transaction, of: SeriesReference, beforeMs: number): Promise<void> {
+    const row = await tx.get(series, { organisation: ORGANISATION, ...of });
+    await deleteExpired(tx, row!, beforeMs);
+  }
 });
 
 it('deleting the first samples while appending later ones moves both ends of the range', async () => {

@@ -9,6 +9,8 @@ import {
   textIn,
   within,
 } from '../../parameters.js';
+import { alignParameters, checkAlign } from '../align.js';
+import { pairFunctionNames, pairFunctions } from './pair-functions.js';
 
 /** The parameters of the functions that extend the interface. */
 
@@ -32,11 +34,52 @@ export const ownTexts = {
   upper: 'The greatest value of the state, for TimeInState and Transitions.',
 };
 
+/** The parameters of functions of two inputs. */
+export const pairParameters = { align: alignParameters.align };
+
+const ofStates = ['TimeInState', 'Transitions'];
+/** The time-weighted functions, and those of two inputs. */
+const ofHeldOrPaired = [
+  'WeightedAverage',
+  'TimeWeightedAverage',
+  'Integral',
+  'Coverage',
+  'TimeInState',
+  ...pairFunctionNames,
+];
+
+/** Which of these parameters belong to which functions. */
+export const ownFunctionsWith: Readonly<Record<string, readonly string[]>> = {
+  align: pairFunctionNames,
+  maxgap: ofHeldOrPaired,
+  method: ['Integral', 'TimeWeightedAverage'],
+  maxhold: ofHeldOrPaired,
+  unit: ['Integral', 'TimeInState', 'Rate', 'Slope'],
+  max: ['Increase', 'Rate'],
+  lower: ofStates,
+  upper: ofStates,
+};
+
+/** How many inputs an Aggregate has. */
+export const inputsOfAggregate = 'one or two';
+
+/** Reports a number of inputs that does not fit the function, and alignment parameters that do not fit each other. */
+export function checkInputs(parameters: Parameters, report: Report, inputCount: number): void {
+  const name = textIn(parameters, 'function');
+  if (!pairFunctions.has(name)) {
+    if (inputCount === 1) return;
+    report('/function', 'request.conflict', `${pairFunctionNames.join(' or ')} with two inputs`, name);
+    return;
+  }
+  if (inputCount !== 2) report('/function', 'request.conflict', `two inputs with ${name}`, 'one', 'add a second input');
+  checkAlign(parameters, report);
+}
+
 /** Reports parameters that do not fit together. */
 export function checkOwn(parameters: Parameters, report: Report): void {
   const { lower, upper, maxhold, maxgap, method } = parameters;
   const name = textIn(parameters, 'function');
-  if ((name === 'TimeInState' || name === 'Transitions') && lower === undefined && upper === undefined) {
+  if (ofStates.includes(name) && lower === undefined && upper === undefined) {
     report('/lower', 'request.missing', `a bound of the state with the function ${name}`, 'neither lower nor upper');
   }
   checkOrder(parameters, 'lower', 'upper', within(report, '/lower'));

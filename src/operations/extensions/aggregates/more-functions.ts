@@ -2,9 +2,37 @@ import type { DoubleList } from '../../../core/list.js';
 import { slopeOf, sumOf, sumOfLength, weightedMeanOf } from '../../../kernels/exact/results.js';
 import { addSquares } from '../../../kernels/exact/squares.js';
 import { addAll, addProduct, addTo, lossOf, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
-import type { Accumulator, FunctionSettings, Functions } from '../../aggregate-functions.js';
+import type { Accumulator, Functions } from '../../aggregate-functions.js';
+import { durationMsIn, numberOr, type Parameters } from '../../parameters.js';
+import type { HeldFunction } from '../../time-weighted-average.js';
 
 /** The aggregate functions that extend the interface; see docs/semantics.md. */
+
+/** Their names, with those of `heldFunctions`, in the order in which docs list them. */
+export const moreFunctionNames = [
+  'Mode',
+  'DistinctCount',
+  'Increase',
+  'Rate',
+  'Slope',
+  'TimeOfMin',
+  'TimeOfMax',
+  'Integral',
+  'Coverage',
+  'TimeInState',
+  'Transitions',
+] as const;
+
+function unitMsIn(parameters: Parameters): number {
+  return durationMsIn(parameters, 'unit') ?? 3_600_000;
+}
+
+/** Whether a value is in the state from `lower` to `upper`, both included. */
+function stateIn(parameters: Parameters): (value: number) => boolean {
+  const lower = numberOr(parameters, 'lower', Number.NEGATIVE_INFINITY);
+  const upper = numberOr(parameters, 'upper', Number.POSITIVE_INFINITY);
+  return (value) => value >= lower && value <= upper;
+}
 
 // Slots kept from window to window: the last sample, and the last one before the open window.
 const HAS_LAST = 0;
@@ -21,7 +49,9 @@ const INCREASE = KEPT + 1;
  * How much a counter has risen since the last sample before the window or, as a rate, that divided by the time it took.
  * A counter that falls has restarted at 0, after reaching `max` if that is given.
  */
-function increase(isRate: boolean, { max, unitMs }: FunctionSettings): Accumulator {
+function increase(isRate: boolean, parameters: Parameters): Accumulator {
+  const max = numberOr(parameters, 'max', undefined);
+  const unitMs = unitMsIn(parameters);
   return {
     slotCount: INCREASE + SUM_SLOTS,
     listCount: 1,
@@ -70,8 +100,9 @@ function increase(isRate: boolean, { max, unitMs }: FunctionSettings): Accumulat
 }
 
 /** How often the value has entered or left a range, since the last sample before the window. */
-function transitions({ lower, upper }: FunctionSettings): Accumulator {
-  const stateOf = (x: number): number => (x >= lower && x <= upper ? IN : OUT);
+function transitions(parameters: Parameters): Accumulator {
+  const isInState = stateIn(parameters);
+  const stateOf = (x: number): number => (isInState(x) ? IN : OUT);
   return {
     slotCount: 3,
     listCount: 0,
@@ -160,7 +191,8 @@ const SQUARES = VALUES + SUM_SLOTS;
 const PRODUCTS = SQUARES + SUM_SLOTS;
 
 /** The slope of the least-squares line. */
-function slope({ unitMs }: FunctionSettings): Accumulator {
+function slope(parameters: Parameters): Accumulator {
+  const unitMs = unitMsIn(parameters);
   return {
     slotCount: PRODUCTS + SUM_SLOTS,
     listCount: 4,
@@ -218,13 +250,34 @@ function addPoint(
   }
 }
 
-export const moreFunctions: Functions = new Map<string, (settings: FunctionSettings) => Accumulator>([
+export const moreFunctions: Functions = new Map<string, (parameters: Parameters) => Accumulator>([
   ['Mode', () => ofSorted(modeOf)],
   ['DistinctCount', () => ofSorted(distinctCountOf)],
-  ['Increase', (settings) => increase(false, settings)],
-  ['Rate', (settings) => increase(true, settings)],
+  ['Increase', (parameters) => increase(false, parameters)],
+  ['Rate', (parameters) => increase(true, parameters)],
   ['Slope', slope],
   ['TimeOfMin', () => timeOf(true)],
   ['TimeOfMax', () => timeOf(false)],
   ['Transitions', transitions],
 ]);
+
+/** The functions of held values that extend the interface. */
+export const heldFunctions: ReadonlyMap<string, (parameters: Parameters) => HeldFunction> = new Map([
+  ['Integral', integral],
+  ['Coverage', () => ({ result: (_products, lengths, window) => weightedMeanOf(lengths, window) })],
+  ['TimeInState', timeInState],
+]);
+
+function integral(parameters: Parameters): HeldFunction {
+  const unit = sumOfLength(0, unitMsIn(parameters));
+  return { result: (products, _lengths, _window, mean) => mean(products, unit) };
+}
+
+function timeInState(parameters: Parameters): HeldFunction {
+  const unit = sumOfLength(0, unitMsIn(parameters));
+  const isInState = stateIn(parameters);
+  return {
+    weigh: (value) => (isInState(value) ? 1 : 0),
+    result: (products) => weightedMeanOf(products, unit),
+  };
+}

@@ -1,7 +1,9 @@
 import type { DoubleList } from '../../../core/list.js';
 import { percentileOf } from '../../../kernels/exact/results.js';
-import type { Accumulator, FunctionSettings, Samples } from '../../aggregate-functions.js';
+import { addProduct, addTo, tidySum } from '../../../kernels/exact/sums.js';
+import { type Accumulator, type Samples, SQUARES } from '../../aggregate-functions.js';
 import type { State } from '../../operation.js';
+import { numberIn, type Parameters } from '../../parameters.js';
 import {
   addValue,
   differentCount,
@@ -55,24 +57,45 @@ function percentile(percent: number): Accumulator {
 }
 
 /** Functions whose usual accumulators sort all values for each result, which is too slow for many results a window. */
-const ORDERED: Readonly<Record<string, (settings: FunctionSettings) => Accumulator>> = {
+const ORDERED: Readonly<Record<string, (parameters: Parameters) => Accumulator>> = {
   Median: () => percentile(50),
-  Percentile: ({ percent }) => percentile(percent),
+  Percentile: (parameters) => percentile(numberIn(parameters, 'percentile')),
   Mode: () => ofOrdered(mostFrequent),
   DistinctCount: () => ofOrdered(differentCount),
 };
 
 /** The same function, fast enough to give a result after each sample. */
-export function repeatedly(name: string, accumulator: Accumulator, settings: FunctionSettings): Accumulator {
-  return ORDERED[name]?.(settings) ?? accumulator;
+export function repeatedly(name: string, accumulator: Accumulator, parameters: Parameters): Accumulator {
+  return ORDERED[name]?.(parameters) ?? accumulator;
 }
 
 /** The same function over a sliding window. */
-export function moving(name: string, accumulator: Accumulator, settings: FunctionSettings): MovingFunction {
-  const other = OF_SAMPLES[name] ?? repeatedly(name, accumulator, settings);
-  const { remove } = other;
+export function moving(name: string, accumulator: Accumulator, parameters: Parameters): MovingFunction {
+  const other = OF_SAMPLES[name] ?? repeatedly(name, accumulator, parameters);
+  const remove = other.remove ?? REMOVE[name];
   if (remove === undefined) throw new Error(`assertion failed: ${name} cannot remove samples`);
   return { ...other, remove };
+}
+
+/** How functions of the interface lose a sample. What is subtracted exactly leaves no trace. */
+const REMOVE: Readonly<Record<string, MovingFunction['remove']>> = {
+  Average: removeFromSum,
+  Sum: removeFromSum,
+  Count: () => undefined,
+  StandardDeviation: removeFromSquares,
+  Variance: removeFromSquares,
+};
+
+function removeFromSum({ slots, lists }: State, at: number, { values }: Samples): void {
+  addTo(slots, at, lists[0]!, -values.at(0));
+  tidySum(slots, at, lists[0]!);
+}
+
+function removeFromSquares(state: State, at: number, samples: Samples): void {
+  removeFromSum(state, at, samples);
+  const x = samples.values.at(0);
+  addProduct(state.slots, at + SQUARES, state.lists[1]!, -x, x);
+  tidySum(state.slots, at + SQUARES, state.lists[1]!);
 }
 
 const nothing = {

@@ -61,7 +61,10 @@ function ofPairs(
   };
 }
 
-/** The functions by name, given the column of the second input's values. */
+/** The functions of two inputs. */
+export const pairFunctionNames = ['Covariance', 'Correlation'] as const;
+
+/** Their code, given the column of the second input's values. */
 export const pairFunctions: ReadonlyMap<string, (second: Float64Array) => Accumulator> = new Map([
   [
     'Covariance',

@@ -22,8 +22,8 @@ export const running: WindowKind = {
     keeps,
     final: 'with its sample',
   }),
-  open: (window, { name, settings, code, timezone, closed }) => {
-    const accumulator = 'held' in code ? heldSoFar(code) : repeatedly(name, code.accumulator, settings);
+  open: (window, { name, parameters, code, timezone, closed }) => {
+    const accumulator = 'held' in code ? heldSoFar(code) : repeatedly(name, code.accumulator, parameters);
     const isRight = closed === 'right' && !('held' in code);
     return runningRunner(accumulator, startsOf(window, timezone), isRight);
   },

@@ -42,8 +42,8 @@ export const sliding: WindowKind = {
       final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
     };
   },
-  open: (window, { name, settings, code, timezone, label, closed, empty }) => {
-    const own = 'held' in code ? heldMoving(code) : moving(name, code.accumulator, settings);
+  open: (window, { name, parameters, code, timezone, label, closed, empty }) => {
+    const own = 'held' in code ? heldMoving(code) : moving(name, code.accumulator, parameters);
     if (window.every === undefined) return trailingRunner(own, longestMs(checkedInterval(textIn(window, 'size'))));
     const isRight = closed === 'right' && own.heldUntilMs === undefined;
     return slidingRunner(own, { ...openSliding(window, timezone), label, isRight, empty });

@@ -1,4 +1,4 @@
-import type { Accumulator, FunctionSettings } from '../../aggregate-functions.js';
+import type { Accumulator } from '../../aggregate-functions.js';
 import type { Description, RegridRunner, WindowsMade } from '../../operation.js';
 import type { Parameter, Parameters, Report } from '../../parameters.js';
 import type { Holding } from '../../time-weighted-average.js';
@@ -49,7 +49,8 @@ export interface WindowWords {
 /** The function of a step, and how it stamps and fills its windows. */
 export interface KindOptions {
   readonly name: string;
-  readonly settings: FunctionSettings;
+  /** Those of the step. */
+  readonly parameters: Parameters;
   /** A function of the samples of a window, or of how long values were held in it. */
   readonly code: { readonly accumulator: Accumulator } | Holding;
   readonly timezone: string;

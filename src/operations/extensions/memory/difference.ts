@@ -2,7 +2,7 @@ import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { div, divScalar, sub } from '../../../kernels/arithmetic.js';
 import type { Describe, Operation, OperationTexts, RegridRunner, RunContext, StepDraft } from '../../operation.js';
-import { duration, durationMsIn, number, numberIn, type Parameters, textIn } from '../../parameters.js';
+import { duration, durationMsIn, number, numberIn, numberOr, type Parameters, textIn } from '../../parameters.js';
 import type { OperationRules } from '../../rules.js';
 import { scan } from './scan.js';
 
@@ -136,11 +136,11 @@ export const counter: Operation<CounterMethods> = {
     max: number({ optional: true }),
   },
   check: (parameters, report) => {
-    const max = parameters.max === undefined ? 1 : numberIn(parameters, 'max');
+    const max = numberOr(parameters, 'max', 1);
     if (max <= 0) report('/max', 'request.range', 'a number over 0', String(max));
   },
   open: (parameters, { column }) => {
-    const max = parameters.max === undefined ? undefined : numberIn(parameters, 'max');
+    const max = numberOr(parameters, 'max', undefined);
     return fromLast(parameters, column, (value, count, lastValue, results) => {
       let last = lastValue;
       let bad = 0;

@@ -6,12 +6,12 @@ import { inputs, is, type OperationRules, when } from '../../rules.js';
 import {
   type AlignParameters,
   alignOf,
-  checkAlign,
   describeOperand,
   type Operand,
   type OperandParameters,
   operandTexts,
 } from '../../two-inputs.js';
+import { checkAlign } from '../align.js';
 import { aligned } from '../joined.js';
 
 export const min = extreme({ min: withOperands }, 'Min', kernels.minScalar, kernels.min, Math.min, ['minimum']);

@@ -1,7 +1,8 @@
 import type { Describe, Operation, OperationTexts, OtherInput, StepDraft } from '../../operation.js';
-import { choice, number, numberIn } from '../../parameters.js';
+import { choice, number, numberOr } from '../../parameters.js';
 import { alignment, inputs, type OperationRules, when, without } from '../../rules.js';
-import { type AlignParameters, alignParameters, checkAlign, describeTwo, maxholdText } from '../../two-inputs.js';
+import { type AlignParameters, describeTwo, maxholdText } from '../../two-inputs.js';
+import { alignParameters, checkAlign } from '../align.js';
 import { aligned } from '../joined.js';
 
 /** `else`: the result where the condition is 0, nothing by default. The rest says how the inputs meet. */
@@ -43,7 +44,7 @@ export const select: Operation<SelectMethods> = {
     report('/else', 'request.conflict', 'else only without a third input', `${inputCount} inputs`);
   },
   open: (parameters, { inputCount }) => {
-    const constant = parameters.else === undefined ? undefined : numberIn(parameters, 'else');
+    const constant = numberOr(parameters, 'else', undefined);
     // The engine pairs two inputs faster, but with `asof` it would count other samples as unmatched.
     if (constant !== undefined && parameters.align !== 'asof') {
       return {

@@ -111,8 +111,14 @@ export class ItemCache {
     this.#items.delete(itemId);
   }
 
-  known(): Iterable<Item> {
-    return this.#items.values();
+  /** The items in memory, as they are registered now: one may have been replaced or deleted since its last use. */
+  async known(session: ItemSession): Promise<readonly Item[]> {
+    const known: Item[] = [];
+    for (const [organisation, own] of groupBy(this.#items.values(), ({ results }) => results.organisation)) {
+      const ids = own.map(({ results }) => results.itemId);
+      known.push(...(await this.itemsOf(session, organisation, ids)));
+    }
+    return known;
   }
 
   /** Looks up, many at once, which items read series of these ids, and keeps the answers in memory. */

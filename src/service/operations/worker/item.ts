@@ -46,6 +46,21 @@ export interface PendingStep {
 /** The outcome of a step: its results, or a failure of the engine or of the thread. */
 export type StepOutcome = { readonly result: StepResult } | { readonly failure: unknown };
 
+/** A bug that shows in the work of one item. Without its item the other items of the shard can go on. */
+export class ItemBugError extends Error {
+  readonly item: Pick<ItemRow, 'organisation' | 'itemId'>;
+
+  constructor({ organisation, itemId }: ItemRow, cause: Error) {
+    super(`internal error: ${cause.message}; please report it`, { cause });
+    this.item = { organisation, itemId };
+  }
+}
+
+/** Stores and engine throw errors of their own, so these can only come from a bug. */
+function isBug(error: unknown): error is Error {
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
 interface RunningStep {
   /** The positions of the sources after the step. */
   readonly positions: Positions;
@@ -139,15 +154,21 @@ export class Item {
     );
   }
 
-  /** Unreadable samples fail this item alone. */
+  /** Unreadable samples fail this item alone, and so does a bug, but for that the transaction is undone first. */
   async #orFail<Result>(session: ItemSession, work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       return await work();
     } catch (error) {
+      if (isBug(error)) throw new ItemBugError(this.schedule.row, error);
       if (!(error instanceof DamagedSamplesError)) throw error;
       await this.#fail(session, error);
       return undefined;
     }
+  }
+
+  /** Notes a bug that ended the transaction before this one. */
+  async failAfter(session: ItemSession, bug: ItemBugError): Promise<void> {
+    await this.#fail(session, bug);
   }
 
   async #replay(session: ItemSession): Promise<void> {

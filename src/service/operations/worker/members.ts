@@ -2,6 +2,7 @@ import { filled } from '../../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../../core/series.js';
 import { SourceMatcher } from '../../../core/source-matcher.js';
 import { filledRequest } from '../../../plan/patterns.js';
+import type { SampleChange } from '../../../storage/samples/samples.js';
 import type { Reader } from '../../../storage/storage.js';
 import {
   EVERY_SERIES,
@@ -27,8 +28,14 @@ import type { ItemSession } from './item.js';
 interface Pattern {
   readonly row: ItemRow;
   readonly request: readonly unknown[];
-  readonly matcher: SourceMatcher;
+  /** Finds the members that read a series. */
+  readonly sources: SourceMatcher;
+  /** Finds the member whose result a series is. */
+  readonly results: SourceMatcher;
 }
+
+/** A series that appeared, or of which something was deleted. */
+export type SeriesChange = SeriesReference & Pick<SampleChange, 'deleted'>;
 
 export interface MemberSession extends ItemSession {
   readonly context: ServiceContext;
@@ -56,7 +63,8 @@ export class PatternMembers {
       if (row === undefined) continue;
       // `as`: written when it was registered.
       const request = JSON.parse(row.request) as unknown[];
-      patterns.push({ row, request, matcher: new SourceMatcher(definitionOf(request).plan.sources) });
+      const { sources } = definitionOf(request).plan;
+      patterns.push({ row, request, sources: new SourceMatcher(sources), results: new SourceMatcher([row]) });
     }
     return new PatternMembers(organisation, patterns);
   }
@@ -67,14 +75,15 @@ export class PatternMembers {
     this.#behind = new Map(patterns.flatMap((one) => (one.row.state === 'Created' ? [[one, undefined] as const] : [])));
   }
 
-  /** Registers the members of new series. @returns how many there are. */
-  async admit(session: MemberSession, series: readonly SeriesReference[]): Promise<number> {
+  /** Registers the members of new series, and those whose result is free now. @returns how many there are. */
+  async admit(session: MemberSession, changes: readonly SeriesChange[]): Promise<number> {
     let count = 0;
     if (this.#patterns.length === 0) return count;
     const placement = await session.context.placements.in(session.tx, this.#organisation);
-    for (const one of series) {
+    for (const one of changes) {
       // The members of a replica belong to the shard of the original.
       if (placement.shardOf(one.timeseriesId) !== session.tx.shard) continue;
+      if (one.deleted !== undefined) count += await this.#registerFreed(session, one);
       const key = seriesKey(one);
       if (this.#checked.has(key)) continue;
       this.#checked.add(key);
@@ -124,10 +133,27 @@ export class PatternMembers {
     await session.writer.delete(itemWork, equal({ organisation, itemId }));
   }
 
+  /** Registers the members of a result that clients or another item may have written until now. */
+  async #registerFreed(session: MemberSession, result: SeriesReference): Promise<number> {
+    let count = 0;
+    const organisation = this.#organisation;
+    for (const pattern of this.#patterns) {
+      for (const { member } of pattern.results.placesOf(result)) {
+        for (const { timeseriesId, metric } of definitionOf(filledRequest(pattern.request, member!)).plan.sources) {
+          const source = { timeseriesId, metric };
+          const isOfMember = pattern.sources.placesOf(source).some((place) => place.member === member);
+          if (!isOfMember || (await session.tx.get(series, { organisation, ...source })) === undefined) continue;
+          count += await this.#register(session, pattern, source);
+        }
+      }
+    }
+    return count;
+  }
+
   /** Registers the members that a series belongs to, and those that their results belong to in turn. */
   async #register(session: MemberSession, pattern: Pattern, series: SeriesReference): Promise<number> {
     let count = 0;
-    for (const { member } of pattern.matcher.placesOf(series)) {
+    for (const { member } of pattern.sources.placesOf(series)) {
       if (member === undefined) continue;
       const output = { timeseriesId: filled(pattern.row.timeseriesId, member), metric: pattern.row.metric };
       // A separately registered item takes precedence, and an existing member stays as it is.
@@ -150,10 +176,10 @@ export class PatternMembers {
     const organisation = this.#organisation;
     const transaction = await writer.get(transactions, { organisation, transactionId: pattern.row.transactionId });
     if (transaction === undefined) return false;
+    const { transactionId } = transaction;
+    const refusal = `${NOT_COMPUTED}${seriesName(output)}: `;
     const refuse = async (reason: string): Promise<boolean> => {
-      await writer.update(transactions, equal({ organisation, transactionId: transaction.transactionId }), {
-        message: `${NOT_COMPUTED}${seriesName(output)}: ${reason}`,
-      });
+      await writer.update(transactions, equal({ organisation, transactionId }), { message: `${refusal}${reason}` });
       return false;
     };
     const problem = nameProblem(output.timeseriesId);
@@ -174,13 +200,10 @@ export class PatternMembers {
       if (!(error instanceof ServiceError)) throw error;
       return refuse(error.message);
     }
-    const child = await registerItem(
-      context,
-      writer,
-      registrationOf(transaction),
-      definition,
-      transaction.transactionId,
-    );
+    if (transaction.message?.startsWith(refusal)) {
+      await writer.update(transactions, equal({ organisation, transactionId }), { message: null });
+    }
+    const child = await registerItem(context, writer, registrationOf(transaction), definition, transactionId);
     await addChild(writer, transaction, child.state as 'Created');
     return true;
   }

@@ -9,6 +9,7 @@ import type { ServiceContext } from '../../context.js';
 import type { Backlog, Delivery } from './backlog.js';
 import type { Item, ItemSession } from './item.js';
 import type { ItemCache } from './item-cache.js';
+import type { SeriesChange } from './members.js';
 import type { ResultChange, Results } from './results.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
@@ -138,8 +139,7 @@ export class Session implements ItemSession {
     backlog.commit = read.at(-1)!.commit;
     const changes = read.filter(({ commit }) => !backlog.ownCommits.has(commit));
     for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
-      const patterns = await this.#cache.patternsOf(this.tx, organisation);
-      this.#noteMembers(await patterns.admit(this, own));
+      await this.#admit(organisation, own);
       await this.#cache.findReaders(this.tx, organisation, own);
       await this.#tell(organisation, own);
     }
@@ -191,6 +191,11 @@ export class Session implements ItemSession {
     const item = await this.itemOf(organisation, itemId);
     await item?.schedule.setDue(this, this.context.clock.nowMs(), 0);
     this.noteDue();
+  }
+
+  async #admit(organisation: string, changes: readonly SeriesChange[]): Promise<void> {
+    const patterns = await this.#cache.patternsOf(this.tx, organisation);
+    this.#noteMembers(await patterns.admit(this, changes));
   }
 
   /** Registers the members of series older than their pattern, some at a time. */
@@ -256,6 +261,8 @@ export class Session implements ItemSession {
     const published = this.#published.get(organisation);
     if (published === undefined) this.#published.set(organisation, { itemId, changes: [full] });
     else published.changes.push(full);
+    // It may be the first of a result that a pattern reads, and the log of the worker's own commits is not read again.
+    await this.#admit(organisation, [series]);
     const delivery = { organisation, change: full, readers: await this.readersOf(organisation, series), takenCount: 0 };
     await this.#pushTo(delivery, Number.POSITIVE_INFINITY);
   }

@@ -5,7 +5,7 @@ import { items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import { ENGINE_VERSION } from '../register.js';
-import type { PendingStep, StepOutcome } from './item.js';
+import { ItemBugError, type PendingStep, type StepOutcome } from './item.js';
 import { ItemCache } from './item-cache.js';
 import { Replication } from './replication.js';
 import { Session } from './session.js';
@@ -152,7 +152,7 @@ export class ShardWorker {
   /** Stores checkpoints of the items. */
   async checkpoint(): Promise<void> {
     await this.#run(async (session) => {
-      for (const item of this.#cache.known()) await item.checkpoint(session);
+      for (const item of await this.#cache.known(session)) await item.checkpoint(session);
     });
   }
 
@@ -190,7 +190,25 @@ export class ShardWorker {
       }
     } catch (error) {
       this.#cache.clear();
+      if (error instanceof ItemBugError) await this.#failItem(error);
       throw error;
+    }
+  }
+
+  async #failItem(bug: ItemBugError): Promise<void> {
+    const { organisation, itemId } = bug.item;
+    const inTransaction = async (tx: Transaction): Promise<void> => {
+      const session = await Session.open(this.#context, this.#cache, this.#parts.sizes, this.claim, tx);
+      await (await session?.itemOf(organisation, itemId))?.failAfter(session!, bug);
+    };
+    try {
+      await this.#context.storage.transaction(this.claim.shard, inTransaction, {
+        claim: this.claim,
+        usesReserve: true,
+      });
+    } finally {
+      // It has absorbed nothing of the log.
+      this.#cache.clear();
     }
   }
 }

@@ -28,15 +28,15 @@ export interface SampleBatch {
   readonly indexes: Map<string, Map<string, number>>;
 }
 
-// Many bodies have few samples.
-const ROOM = 16;
+/** Small, as many bodies have few samples. */
+const FIRST_CAPACITY = 16;
 
 export function createSampleBatch(): SampleBatch {
   return {
     rowCount: 0,
-    seriesIndex: new Int32Array(ROOM),
-    timeMs: new Float64Array(ROOM),
-    value: new Float64Array(ROOM),
+    seriesIndex: new Int32Array(FIRST_CAPACITY),
+    timeMs: new Float64Array(FIRST_CAPACITY),
+    value: new Float64Array(FIRST_CAPACITY),
     series: [],
     indexes: new Map(),
   };
@@ -60,10 +60,10 @@ export function seriesIndexOf({ indexes, series }: SampleBatch, timeseriesId: st
 function makeRoom(batch: SampleBatch, count: number): void {
   const length = batch.rowCount + count;
   if (length <= batch.timeMs.length) return;
-  const roomy = Math.max(length, 2 * batch.timeMs.length);
-  const seriesIndex = new Int32Array(roomy);
-  const timeMs = new Float64Array(roomy);
-  const value = new Float64Array(roomy);
+  const capacity = Math.max(length, 2 * batch.timeMs.length);
+  const seriesIndex = new Int32Array(capacity);
+  const timeMs = new Float64Array(capacity);
+  const value = new Float64Array(capacity);
   seriesIndex.set(batch.seriesIndex.subarray(0, batch.rowCount));
   timeMs.set(batch.timeMs.subarray(0, batch.rowCount));
   value.set(batch.value.subarray(0, batch.rowCount));

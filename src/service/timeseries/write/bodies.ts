@@ -102,7 +102,7 @@ export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Wh
   return new Promise((resolve, reject) => {
     if (stream.errored !== null) {
       body.abandon();
-      reject(explain(stream.errored));
+      reject(bodyError(stream.errored));
       return;
     }
     const parts: Uint8Array[] = [];
@@ -121,7 +121,7 @@ export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Wh
     stream.on('end', () => resolve({ parts, byteCount: length }));
     stream.on('error', (error) => {
       body.abandon();
-      reject(explain(error));
+      reject(bodyError(error));
     });
   });
 }
@@ -150,14 +150,14 @@ export async function* partsOf(body: StreamedBody): AsyncGenerator<Uint8Array> {
     }
     isWhole = true;
   } catch (error) {
-    throw explain(error);
+    throw bodyError(error);
   } finally {
     if (!isWhole) body.abandon();
   }
 }
 
-// A packed body that is damaged is the caller's fault, and so is one that breaks off; nobody hears of that one.
-function explain(error: unknown): unknown {
+// A damaged gzip body is the caller's fault. So is one that breaks off, of which the caller hears nothing.
+function bodyError(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
   const code = String(error.code);
   if (code.startsWith('Z_')) {

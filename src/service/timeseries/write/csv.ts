@@ -8,7 +8,7 @@ import { partsOf, type StreamedBody } from './bodies.js';
 import { checkNames } from './json.js';
 import type { Ingest, Sink } from './sink.js';
 
-/** What messages call the body; and the reader the one series of a CSV that names none. */
+/** The body's name in messages, and the name of its series while the reader knows no other. */
 const BODY = 'the body';
 /** Of a wide body: 4 MiB. */
 const CELLS_MAX = 2 ** 19;
@@ -35,11 +35,11 @@ export async function takeCsv(
     const { timeseriesId, metric } = nameOf(job, naming, series);
     addColumns(batch, seriesIndexOf(batch, timeseriesId, metric), series.timeMs, series.value);
   };
-  // A chunk is the reader's, and lasts until more rows are read. Of a very wide body, a piece has not rows enough for
-  // two of them.
+  // A chunk belongs to the reader, and is valid until it reads on. A piece of a very wide body has too few rows for two
+  // chunks.
   let waiting: readonly Series[] = [];
   const take = (chunk: readonly Series[]): void => {
-    if (waiting.length > 0) throw new Error('assertion failed: a piece of a wide body has a chunk at most');
+    if (waiting.length > 0) throw new Error('assertion failed: a piece of a wide body has at most one chunk');
     const isWide = chunk.length > SERIES_PER_TURN && chunk[0]!.timeMs === chunk[1]!.timeMs;
     if (isWide) waiting = chunk;
     else for (const series of chunk) takeOne(series);

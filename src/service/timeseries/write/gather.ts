@@ -29,7 +29,7 @@ const BODY_SAMPLES_MAX = 1000;
 /** This many samples are worth a commit of their own; later ones go into the next. */
 const SAMPLES_ENOUGH = 50_000;
 /** The longest wait for more bodies, in ms. */
-const COMPANY_MS_MAX = 5;
+const WAIT_MS_MAX = 5;
 const SERIES_KEPT_MAX = 50_000;
 const ORGANISATIONS_KEPT_MAX = 100;
 
@@ -66,7 +66,7 @@ export class Gatherer {
 
   #waitingOf(organisation: string): Waiting {
     const known = this.#waiting.get(organisation);
-    // What is open goes on with the batch that it has.
+    // A gathering that is open goes on with its own batch.
     if (known !== undefined && known.batch.series.length <= SERIES_KEPT_MAX) return known;
     if (this.#waiting.size >= ORGANISATIONS_KEPT_MAX) this.#waiting.clear();
     const waiting: Waiting = { batch: createSampleBatch(), open: undefined };
@@ -100,8 +100,8 @@ export class Gatherer {
         onStored(shard);
       });
     try {
-      await this.#company(size);
-      // Bodies are taken until this work has its turn; a rerun of the work finds the same ones.
+      await this.#waitForMore(size);
+      // Bodies are taken until the transaction begins; where it runs again, it finds the same ones.
       if (shards.length === 1) return await append(home, close);
       const parts = groupBy(close(), ({ timeseriesId }) => placement.shardOf(timeseriesId));
       await Promise.all([...parts].map(([shard, part]) => append(shard, () => part)));
@@ -111,12 +111,12 @@ export class Gatherer {
   }
 
   /**
-   * Waits until a turn of the event loop brings no more bodies, or no more are taken. Clients that were answered
-   * together send their next bodies at about the same time, and a commit costs more than a turn.
+   * Waits for more bodies, until a turn of the event loop brings none or the batch is closed. Clients that were
+   * answered together send their next bodies at about the same time, and a commit costs more than a turn.
    */
-  async #company(size: () => number): Promise<void> {
+  async #waitForMore(size: () => number): Promise<void> {
     const { clock } = this.#context;
-    const untilMs = clock.monotonicMs() + COMPANY_MS_MAX;
+    const untilMs = clock.monotonicMs() + WAIT_MS_MAX;
     let rowCount: number;
     do {
       rowCount = size();

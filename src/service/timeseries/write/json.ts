@@ -24,8 +24,8 @@ export interface SampleIssue {
 const FIELDS: readonly string[] = ['timeseriesId', 'metric', 'timestamp', 'val'];
 const SAMPLE = `{${FIELDS.join(', ')}}`;
 const NAME_LENGTH_MAX = 256;
-// Control characters, and lone surrogates, which UTF-8 cannot encode.
-const FAULTY = /[\p{Cc}\p{Cs}]/u;
+/** What a name may not have: control characters, and lone surrogates, which UTF-8 cannot encode. */
+const NOT_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
 /** How many faults are listed; all are counted. */
 const SHOWN_ISSUES_MAX = 100;
 
@@ -176,7 +176,7 @@ function readName(
 
 /** What is expected instead of this name of a series; undefined for a valid name. */
 export function nameProblem(name: unknown): string | undefined {
-  const isName = typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX && !FAULTY.test(name);
+  const isName = typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX && !NOT_IN_NAMES.test(name);
   return isName ? undefined : `a text of 1 to ${NAME_LENGTH_MAX} characters, none of them a control character`;
 }
 

@@ -5,7 +5,7 @@ import { addRows, knownSeries, type SampleBatch, seriesIndexOf } from './batch.j
 import { nameProblem, type SampleDefaults } from './json.js';
 
 const [COMMA, LINE_FEED] = [0x2c, 0x0a];
-/** From this many names on, decoding all of the text once is cheaper than each name by itself. */
+/** For at least this many names, decoding the whole text once is cheaper than each name by itself. */
 const DECODED_ONCE_MIN = 8;
 const NOTHING = new Uint8Array(0);
 /** The replacement character, which stands for bytes that are not UTF-8. */
@@ -13,10 +13,9 @@ const REPLACEMENT = '\uFFFD';
 
 /**
  * Reads a body of samples as nearly all are written: an array or lines of objects with a name, a time and a number, no
- * text with an escape, times like `2024-01-31T12:00:00.000Z`. Read so, by WebAssembly into columns, 10,000 samples
- * take a quarter of what JSON.parse alone takes, and leave no objects behind. What is written otherwise is left to the
- * reader of JSON, which also tells of all faults; so nothing is taken here that it would refuse, or read as something
- * else.
+ * text with an escape, times like `2024-01-31T12:00:00.000Z`. WebAssembly reads these into columns: 10,000 samples take
+ * a quarter of the time of JSON.parse alone, and no objects are left behind. Anything else is left to the reader of
+ * JSON, which also reports all faults. So nothing is taken here that it would refuse, or read differently.
  */
 export class UsualSamples {
   readonly #parts: readonly Uint8Array[];

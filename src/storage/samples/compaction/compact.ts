@@ -1,75 +1,155 @@
-import { DamagedSamplesError } from '../../errors.js';
-import type { Transaction } from '../../storage.js';
-import { type SeriesRow, sampleLog, series } from '../../tables/samples.js';
+import { BackgroundTurns } from '../../next-turn.js';
+import type { Reader, Transaction } from '../../storage.js';
+import type { SeriesRow } from '../../tables/samples.js';
 import type { LogRow } from '../log-index.js';
 import { ALL_SERIES } from '../log-row.js';
 import { indexAt, type Patch, patchBetween } from '../patch.js';
 import type { PendingLog, PendingLogs } from '../pending.js';
-import { type Progress, readProgress, writeProgress } from '../progress.js';
-import type { Sizes } from './rewrite.js';
-import { appendTails, type Budget, costOf, isTail, rewriteSegments, type Tail } from './rewrite.js';
+import { type Progress, readProgress } from '../progress.js';
+import { packSegment } from '../segments.js';
+import type { Budget, Rewrite, Sizes, Tail } from './rewrite.js';
+import { appendTail, costOf, isTail, rewriteSegments } from './rewrite.js';
+import { allOf, type CompactionStep, findSeries, isSamePlace, type PackedRewrite, storeStep } from './step.js';
 
 const SERIES_COST = 512;
-const SERIES_READ = 64;
+const SERIES_READ = 16;
 
 /** A round's rows, and their series in the order of their keys. */
 interface Round {
   readonly afterCommit: number;
   readonly untilCommit: number;
   readonly keys: Float64Array;
-  /** The patch of the series where the last call stopped. */
+  /** The patch of the series where the last step stopped. */
   current: { readonly key: number; readonly patch: Patch } | undefined;
 }
 
-/** Moves the log into segments in rounds, some series per call. */
+/** Gives `work` a state of the shard; the next call may give a later one. */
+export type ReadShard = <Result>(work: (tx: Reader) => Promise<Result>) => Promise<Result>;
+
+export interface CompactionOptions {
+  /** The commit up to which nobody needs the log any more. */
+  readonly boundOf: (tx: Reader) => Promise<number>;
+  /** Moves whatever there is, and deletes it from the log at once, even if followers need it. */
+  readonly isEager?: boolean;
+}
+
+/** A step that is being computed. */
+interface Draft {
+  readonly from: Progress;
+  readonly to: Progress;
+  readonly round: Round;
+  /** What is left of the budget. */
+  readonly left: number;
+  readonly isDone: boolean;
+}
+
+/** Moves the log into segments in rounds, some series per step. */
 export class Compaction {
   readonly #logs: PendingLogs;
   readonly #sizes: Sizes;
+  readonly #clock: { monotonicMs(): number };
   /** The current round of each shard; its rows are on the disk and do not change. */
   readonly #rounds = new Map<number, Round>();
 
-  constructor(logs: PendingLogs, sizes: Sizes) {
+  constructor(logs: PendingLogs, sizes: Sizes, clock: { monotonicMs(): number }) {
     this.#logs = logs;
     this.#sizes = sizes;
+    this.#clock = clock;
   }
 
-  async compact(tx: Transaction, untilCommit: number, isEager: boolean): Promise<boolean> {
-    const stored = await readProgress(tx);
-    const log = await this.#logs.open(tx, stored);
-    const begin = (progress: Progress): Promise<Progress | undefined> =>
-      beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), isEager, this.#sizes);
-    const begun = await begin(stored);
-    if (begun === undefined) return false;
-    const budget: Budget = { left: this.#sizes.callCost };
-    const round = this.#roundOf(tx.shard, begun, log);
-    const moved = await moveSeries(tx, log, round, begun, budget, this.#sizes);
-    if (moved.roundKey < (round.keys.at(-1) ?? 0)) {
-      await writeProgress(tx, moved);
-      return true;
+  /**
+   * Computes the next step in turns of the event loop, and reads what it needs in short readers, so that writers need
+   * not wait for it.
+   *
+   * @returns undefined while too little has gathered.
+   */
+  async prepare(read: ReadShard, options: CompactionOptions): Promise<CompactionStep | undefined> {
+    for (;;) {
+      const turns = new BackgroundTurns(this.#clock);
+      const draft = await this.#begin(read, turns, options);
+      if (draft === undefined) return undefined;
+      const computed = await this.#rewriteAll(read, turns, draft);
+      // Another process went on, or a series was dropped: what was read does not belong together.
+      if (computed === undefined) continue;
+      const { from, round } = draft;
+      const isEndOfRound = computed.to.roundKey >= (round.keys.at(-1) ?? 0);
+      return { ...computed, from, isEndOfRound, isEager: options.isEager ?? false };
     }
-    this.#rounds.delete(tx.shard);
-    const ended = await writeProgress(tx, await endRound(tx, moved, isEager));
-    return begin(ended).then(
-      (next) => next !== undefined,
-      // Leave damage to the next call: this one has moved what it could.
-      (error) => error instanceof DamagedSamplesError,
-    );
   }
 
-  #roundOf(shard: number, progress: Progress, log: PendingLog): Round {
+  /**
+   * Writes a step.
+   *
+   * @returns false if the store has changed since the step was computed: nothing was written.
+   */
+  store(tx: Transaction, step: CompactionStep): Promise<boolean> {
+    return storeStep(tx, step);
+  }
+
+  /** The place where the next step begins; undefined while too little has gathered. */
+  async #begin(read: ReadShard, turns: BackgroundTurns, options: CompactionOptions): Promise<Draft | undefined> {
+    const begun = await read(async (tx) => {
+      turns.begin();
+      const from = await readProgress(tx);
+      const log = await this.#logs.open(tx, from);
+      const untilCommit = Math.min(await options.boundOf(tx), tx.durableCommit);
+      const to = await beginRound(log, from, untilCommit, options.isEager ?? false, this.#sizes);
+      turns.end();
+      return to === undefined ? undefined : { shard: tx.shard, log, from, to };
+    });
+    if (begun === undefined) return undefined;
+    const { shard, log, from, to } = begun;
+    const round = await this.#roundOf(shard, to, log);
+    return { from, to, round, left: this.#sizes.stepCost, isDone: false };
+  }
+
+  async #roundOf(shard: number, progress: Progress, log: PendingLog): Promise<Round> {
     const { compactedCommit: afterCommit, roundCommit: untilCommit } = progress;
     const known = this.#rounds.get(shard);
     if (known?.afterCommit === afterCommit && known.untilCommit === untilCommit) return known;
-    const keys = new Set<number>();
     for (const { heads, damage } of log.rowsWithin(afterCommit, untilCommit)) {
       // Its row would be deleted with the round.
       if (heads === ALL_SERIES && damage !== undefined) throw damage.error;
-      for (const key of heads.keys) keys.add(key);
     }
-    const round = { afterCommit, untilCommit, keys: Float64Array.from(keys).sort(), current: undefined };
+    const keys = await log.keysWithin(afterCommit, untilCommit);
+    const round = { afterCommit, untilCommit, keys, current: undefined };
     this.#rounds.set(shard, round);
     return round;
   }
+
+  /** @returns undefined if the state that the draft began with has passed. */
+  async #rewriteAll(
+    read: ReadShard,
+    turns: BackgroundTurns,
+    begun: Draft,
+  ): Promise<Pick<CompactionStep, 'to' | 'rewrites'> | undefined> {
+    const rewrites: PackedRewrite[] = [];
+    let draft = begun;
+    while (!draft.isDone) {
+      const before = draft;
+      const some = await read(async (tx) => {
+        turns.begin();
+        const progress = await readProgress(tx);
+        if (!isSamePlace(progress, before.from)) return undefined;
+        return new SomeSeries(tx, await this.#logs.open(tx, progress), turns, before, this.#sizes).rewrite();
+      });
+      if (some === undefined) return undefined;
+      for (const rewrite of some.rewrites) rewrites.push(await pack(rewrite, turns));
+      turns.end();
+      draft = some.draft;
+    }
+    return { to: draft.to, rewrites };
+  }
+}
+
+/** Packing takes longer than all else. */
+async function pack({ row, isAppend, removed, added }: Rewrite, turns: BackgroundTurns): Promise<PackedRewrite> {
+  const rows = [];
+  for (const columns of added) {
+    await turns.pass();
+    rows.push(packSegment(row.seriesKey, columns));
+  }
+  return { row, isAppend, removed, added: rows };
 }
 
 /** The current round, or a new one if enough has gathered. */
@@ -130,85 +210,94 @@ function endOfRound(rows: readonly LogRow[], sizes: Sizes): number {
   return commit;
 }
 
-async function moveSeries(
-  tx: Transaction,
-  log: PendingLog,
-  round: Round,
-  begun: Progress,
-  budget: Budget,
-  sizes: Sizes,
-): Promise<Progress> {
-  const { keys, afterCommit, untilCommit } = round;
-  let progress = begun;
-  let tails: Tail[] = [];
-  let tailCost = 0;
-  const rest = keys.filter((key) => key > begun.roundKey);
-  for (let from = 0; from < rest.length; from += SERIES_READ) {
-    const some = rest.subarray(from, from + SERIES_READ);
-    const rows = await findSeries(tx, some);
-    const isLast = await moveSome(some, rows);
-    await appendTails(tx, tails, budget, sizes);
-    if (isLast) break;
-    tails = [];
-    tailCost = 0;
-  }
-  return progress;
+/**
+ * The series of a round that one reader moves, from the place of the draft on: for a turn, or as many as are found at
+ * once. A reader may be run again, so it leaves the draft as it is.
+ */
+class SomeSeries {
+  readonly #tx: Reader;
+  readonly #log: PendingLog;
+  readonly #turns: BackgroundTurns;
+  readonly #draft: Draft;
+  readonly #round: Round;
+  readonly #budget: Budget;
+  readonly #sizes: Sizes;
+  readonly #rewrites: Rewrite[] = [];
+  readonly #tails: Tail[] = [];
+  #tailCost = 0;
+  #to: Progress;
 
-  /** @returns whether the budget was used up before the end. */
-  async function moveSome(some: Float64Array, rows: ReadonlyMap<number, SeriesRow>): Promise<boolean> {
+  constructor(tx: Reader, log: PendingLog, turns: BackgroundTurns, draft: Draft, sizes: Sizes) {
+    this.#tx = tx;
+    this.#log = log;
+    this.#turns = turns;
+    this.#draft = draft;
+    this.#round = draft.round;
+    this.#budget = { left: draft.left };
+    this.#to = draft.to;
+    this.#sizes = sizes;
+  }
+
+  async rewrite(): Promise<{ readonly rewrites: readonly Rewrite[]; readonly draft: Draft }> {
+    const budget = this.#budget;
+    const { keys } = this.#round;
+    const from = indexAt(keys, this.#to.roundKey + 1);
+    const some = keys.subarray(from, from + SERIES_READ);
+    const rows = await findSeries(this.#tx, [...some]);
+    let isDone = false;
     for (const key of some) {
-      if (budget.left <= tailCost) return true;
-      budget.left -= SERIES_COST;
-      const row = rows.get(key);
-      // A missing series was dropped, together with its segments.
-      const roundMs = row === undefined ? undefined : await moveOne(row);
-      if (roundMs !== undefined) {
-        progress = { ...progress, roundMs };
-        return true;
-      }
-      progress = { ...progress, roundKey: key, roundMs: null };
+      isDone = budget.left <= this.#tailCost || (await this.#move(key, rows.get(key)));
+      if (isDone || this.#turns.isOver) break;
     }
-    return budget.left <= tailCost;
+    const tails = this.#tails.map((tail) => appendTail(this.#tx, tail, budget, this.#sizes));
+    const rewrites = [...this.#rewrites, ...(await allOf(tails))];
+    isDone ||= budget.left <= 0 || this.#to.roundKey >= (keys.at(-1) ?? 0);
+    return { rewrites, draft: { ...this.#draft, to: this.#to, left: budget.left, isDone } };
   }
 
-  async function moveOne(row: SeriesRow): Promise<number | undefined> {
-    const patch = await patchOf(row);
-    const fromMs = progress.roundMs ?? -Infinity;
-    // The next calls move what exceeds this.
-    const untilMs = patch.timeMs[indexAt(patch.timeMs, fromMs) + sizes.callSamples];
+  /** @returns whether the step ends within this series. */
+  async #move(key: number, row: SeriesRow | undefined): Promise<boolean> {
+    this.#budget.left -= SERIES_COST;
+    // A missing series was dropped, together with its segments.
+    const roundMs = row === undefined ? undefined : await this.#moveOne(row);
+    if (roundMs !== undefined) {
+      this.#to = { ...this.#to, roundMs };
+      return true;
+    }
+    this.#to = { ...this.#to, roundKey: key, roundMs: null };
+    return false;
+  }
+
+  /** @returns the time where the next step is to go on with this series, if it has more. */
+  async #moveOne(row: SeriesRow): Promise<number | undefined> {
+    const { stepSamples } = this.#sizes;
+    const patch = await this.#patchOf(row);
+    const fromMs = this.#to.roundMs ?? -Infinity;
+    // The next steps move what exceeds this.
+    const untilMs = patch.timeMs[indexAt(patch.timeMs, fromMs) + stepSamples];
     const isWhole = fromMs === -Infinity && untilMs === undefined;
     const tail = { row, patch: isWhole ? patch : patchBetween(patch, fromMs, untilMs ?? Infinity) };
     if (!isTail(tail)) {
-      const resumeMs = await rewriteSegments(tx, row, tail.patch, budget, sizes);
+      const { resumeMs, ...rewrite } = await rewriteSegments(this.#tx, row, tail.patch, this.#budget, this.#sizes);
+      if (rewrite.removed.length > 0 || rewrite.added.length > 0) this.#rewrites.push(rewrite);
       // An area may end after the part of the patch that was moved.
       return untilMs === undefined ? resumeMs : Math.min(resumeMs ?? untilMs, untilMs);
     }
-    tails.push(tail);
-    tailCost += costOf(tail);
+    this.#tails.push(tail);
+    this.#tailCost += costOf(tail);
     return untilMs;
   }
 
-  async function patchOf({ organisation, seriesKey: key }: SeriesRow): Promise<Patch> {
+  async #patchOf({ organisation, seriesKey: key }: SeriesRow): Promise<Patch> {
+    const round = this.#round;
     if (round.current?.key === key) return round.current.patch;
-    const { damaged, ...patch } = await log.patchWithin({ organisation, key }, afterCommit, untilCommit);
+    const { afterCommit, untilCommit } = round;
+    const { damaged, ...patch } = await this.#log.patchWithin({ organisation, key }, afterCommit, untilCommit);
     // Damage that a later change deletes does not matter.
     if (damaged !== undefined) {
-      patchBetween(await log.patchWithin({ organisation, key }, afterCommit, Infinity), -Infinity, Infinity);
+      patchBetween(await this.#log.patchWithin({ organisation, key }, afterCommit, Infinity), -Infinity, Infinity);
     }
     round.current = { key, patch };
     return patch;
   }
-}
-
-async function findSeries(tx: Transaction, keys: Float64Array): Promise<Map<number, SeriesRow>> {
-  const rows = await tx.find(series, { where: [['seriesKey', 'in', [...keys]]], orderBy: [{ column: 'seriesKey' }] });
-  return new Map(rows.map((row) => [row.seriesKey, row]));
-}
-
-/** Keeps the rows of this round until the next one ends, for followers of the log that lag a little. */
-async function endRound(tx: Transaction, progress: Progress, isEager: boolean): Promise<Progress> {
-  const { compactedCommit, roundCommit } = progress;
-  const forgottenCommit = isEager ? roundCommit : compactedCommit;
-  await tx.delete(sampleLog, [['commit', '<=', forgottenCommit]]);
-  return { ...progress, compactedCommit: roundCommit, roundKey: 0, roundMs: null, forgottenCommit };
 }

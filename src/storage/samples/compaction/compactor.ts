@@ -2,6 +2,7 @@ import { SHARD_COUNT } from '../../shard.js';
 import type { Reader, Storage } from '../../storage.js';
 import { logProgress } from '../../tables/samples.js';
 import type { SampleStore } from '../store.js';
+import type { ReadShard } from './compact.js';
 
 export interface CompactorOptions {
   readonly storage: Storage;
@@ -28,10 +29,10 @@ const POLLS_OF_ALL = 60;
 const INTERVALS_AFTER_ERROR = 10;
 
 /**
- * Compacts one shard after the other in short transactions, and pauses for as long as it worked. So ingest and queries
- * get at least half of the time, and the log is moved faster than it can be written. Processes share the shards, as
- * each would otherwise read the whole log. No claim is needed: each transaction resumes from what is stored. So every
- * process checks every shard now and then, in case a live one is stuck.
+ * Compacts one shard after the other in steps: computed in turns of the event loop that leave requests half of the
+ * time, and stored in a short transaction. So the log is moved faster than it can be written. Processes share the
+ * shards, as each would otherwise read the whole log. No claim is needed: a step is stored only if the store is still
+ * where the step began. So every process checks every shard now and then, in case a live one is stuck.
  */
 export function createCompactor(options: CompactorOptions): Compactor {
   const { storage, scheduler, clock, pollIntervalMs, onError } = options;
@@ -73,7 +74,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
         onError(error, shard);
       }
     }
-    return isMore ? clock.monotonicMs() - startMs : pollIntervalMs;
+    return isMore ? 0 : pollIntervalMs;
   }
 
   function pause(durationMs: number): Promise<void> {
@@ -102,9 +103,14 @@ export function createCompactor(options: CompactorOptions): Compactor {
   };
 }
 
+/** @returns whether there may be more to move. */
 async function compactShard({ storage, samples, boundOf = absorbedCommit }: CompactorOptions, shard: number) {
-  while (await storage.read(shard, (tx) => samples.advance(tx)));
-  return storage.transaction(shard, async (tx) => samples.compact(tx, await boundOf(tx)), { usesReserve: true });
+  const read: ReadShard = (work) => storage.read(shard, work);
+  while (await read((tx) => samples.advance(tx)));
+  const step = await samples.prepareCompaction(read, { boundOf });
+  if (step === undefined) return false;
+  await storage.transaction(shard, (tx) => samples.storeCompaction(tx, step), { usesReserve: true });
+  return true;
 }
 
 async function absorbedCommit(tx: Reader): Promise<number> {

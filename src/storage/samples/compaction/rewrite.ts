@@ -1,20 +1,10 @@
-import { equal, type Transaction } from '../../storage.js';
-import { type SegmentRow, type SeriesRow, segments, series } from '../../tables/samples.js';
+import type { Reader } from '../../storage.js';
+import type { SegmentRow, SeriesRow } from '../../tables/samples.js';
 import { overlay, type Patch, sliceColumns } from '../patch.js';
 import { type Columns, concatenate, NO_COLUMNS } from '../samples.js';
-import {
-  type Area,
-  deleteSegment,
-  isErased,
-  packSegment,
-  SegmentCursor,
-  segmentRange,
-  segmentsBefore,
-  touchedAreas,
-  unpackSegments,
-} from '../segments.js';
+import { type Area, isErased, SegmentCursor, segmentsBefore, touchedAreas, unpackSegments } from '../segments.js';
 
-/** The remaining budget of a call, in samples written or read. */
+/** The remaining budget of a step, in samples written or read. */
 export interface Budget {
   left: number;
 }
@@ -27,31 +17,39 @@ const ROW_COST = 256;
  */
 const TAIL_RATIO = 3;
 
+/** What a patch changes in the segments of a series; `row` is the series as it was found. */
+export interface Rewrite {
+  readonly row: SeriesRow;
+  /** Whether it only appends samples: those of the removed segments are in the new ones. */
+  readonly isAppend: boolean;
+  readonly removed: readonly SegmentRow[];
+  /** The samples of each new segment, in order of time. */
+  readonly added: readonly Columns[];
+}
+
 /**
  * Applies a patch to the segments of a series; rewrites only those that it touches.
  *
- * @returns where to resume if the budget ended first; else undefined.
+ * @returns also where to resume if the budget ended first.
  */
 export async function rewriteSegments(
-  tx: Transaction,
+  tx: Reader,
   row: SeriesRow,
   patch: Patch,
   budget: Budget,
   sizes: Sizes,
-): Promise<number | undefined> {
-  const writing: Writing = { tx, key: row.seriesKey, budget, sizes, held: NO_COLUMNS, countChange: 0 };
+): Promise<Rewrite & { readonly resumeMs: number | undefined }> {
+  const writing = new Writing(tx, row, budget, sizes);
   let resumeMs: number | undefined;
   const cursor = new SegmentCursor(tx, row.seriesKey);
-  for await (const area of touchedAreas(cursor, patch, () => writing.held.timeMs.length > 0)) {
-    await takeArea(writing, area);
-    if (budget.left > 0 || writing.held.timeMs.length > 0 || area.isTail) continue;
+  for await (const area of touchedAreas(cursor, patch, () => writing.isHolding)) {
+    await writing.takeArea(area);
+    if (budget.left > 0 || writing.isHolding || area.isTail) continue;
     resumeMs = area.endMs;
     break;
   }
-  await writeHeld(writing, evenPieces);
-  const [firstMs, lastMs] = await segmentRange(tx, row.seriesKey);
-  await tx.update(series, nameOf(row), { sampleCount: row.sampleCount + writing.countChange, firstMs, lastMs });
-  return resumeMs;
+  writing.writeHeld(evenPieces);
+  return { ...writing.rewrite(false), resumeMs };
 }
 
 /** Samples after all segments of a series. */
@@ -69,103 +67,100 @@ export function costOf({ patch }: Tail): number {
   return ROW_COST + patch.timeMs.length;
 }
 
-/**
- * Appends to many series at once, as most new samples are appends. The statements go to the database together, so that
- * a remote one costs few round trips.
- */
-export async function appendTails(tx: Transaction, tails: readonly Tail[], budget: Budget, sizes: Sizes) {
-  const parts = await allOf(
-    tails.map(async ({ row, patch }) => {
-      const writing: Writing = { tx, key: row.seriesKey, budget, sizes, held: patch, countChange: 0 };
-      if (row.lastMs !== null) await takeLastSegments(writing);
-      const added = packHeld(writing, fullPieces);
-      const sampleCount = row.sampleCount + writing.countChange;
-      return {
-        row,
-        added,
-        changes: { sampleCount, firstMs: row.firstMs ?? patch.timeMs[0]!, lastMs: patch.timeMs.at(-1)! },
-      };
-    }),
-  );
-  const added = parts.flatMap((part) => part.added);
-  const updated = parts.map(({ row, changes }) => tx.update(series, nameOf(row), changes));
-  await allOf<unknown>([tx.insertAll(segments, added), ...updated]);
+/** Appends to a series, as most new samples are appends: reads its last segments alone. */
+export async function appendTail(tx: Reader, { row, patch }: Tail, budget: Budget, sizes: Sizes): Promise<Rewrite> {
+  const writing = new Writing(tx, row, budget, sizes);
+  await writing.appendAtEnd(patch);
+  return writing.rewrite(true);
 }
 
-/** Awaits all, even if one fails: none may continue after its transaction has ended. */
-async function allOf<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
-  await Promise.allSettled(works);
-  return Promise.all(works);
-}
-
-function nameOf({ organisation, timeseriesId, metric }: SeriesRow) {
-  return equal({ organisation, timeseriesId, metric });
-}
-
-/** The state of rewriting one series. */
-interface Writing {
-  readonly tx: Transaction;
-  readonly key: number;
-  readonly budget: Budget;
-  readonly sizes: Sizes;
+/** Rewriting one series. */
+class Writing {
+  readonly #tx: Reader;
+  readonly #row: SeriesRow;
+  readonly #budget: Budget;
+  readonly #sizes: Sizes;
   /** Samples not yet in a segment: too few for one, so the next area is added to them. */
-  held: Columns;
-  countChange: number;
-}
+  #held = NO_COLUMNS;
+  /** By the times of their ends. */
+  readonly #removed = new Map<number, SegmentRow>();
+  readonly #added: Columns[] = [];
 
-async function takeArea(writing: Writing, { segment, patch, isTail }: Area): Promise<void> {
-  const { held } = writing;
-  if (segment !== undefined) {
+  constructor(tx: Reader, row: SeriesRow, budget: Budget, sizes: Sizes) {
+    this.#tx = tx;
+    this.#row = row;
+    this.#budget = budget;
+    this.#sizes = sizes;
+  }
+
+  get isHolding(): boolean {
+    return this.#held.timeMs.length > 0;
+  }
+
+  rewrite(isAppend: boolean): Rewrite {
+    return { row: this.#row, isAppend, removed: [...this.#removed.values()], added: this.#added };
+  }
+
+  async takeArea({ segment, patch, isTail }: Area): Promise<void> {
+    if (segment !== undefined) this.#takeSegment(segment, patch);
+    else if (isTail) await this.appendAtEnd(patch);
+    else this.#hold(patch);
+  }
+
+  #takeSegment(segment: SegmentRow, patch: Patch): void {
     const isGone = isErased(segment, patch);
     const stored = isGone ? NO_COLUMNS : unpackSegments([segment]);
     const changed = overlay(stored, patch);
-    writing.budget.left -= ROW_COST + stored.timeMs.length;
-    if (!isGone && held.timeMs.length === 0 && isSame(stored, changed)) return;
-    await remove(writing, segment);
-    writing.held = concatenate([held, changed]);
-    if (writing.held.timeMs.length >= writing.sizes.smallSamples) await writeHeld(writing, evenPieces);
-    return;
+    this.#budget.left -= ROW_COST + stored.timeMs.length;
+    if (!isGone && !this.isHolding && isSame(stored, changed)) return;
+    this.#removed.set(segment.endMs, segment);
+    this.#hold(changed);
   }
-  writing.held = concatenate([held, patch]);
-  if (!isTail) {
-    if (writing.held.timeMs.length >= writing.sizes.smallSamples) await writeHeld(writing, evenPieces);
-    return;
+
+  #hold(columns: Columns): void {
+    this.#held = concatenate([this.#held, columns]);
+    if (this.#held.timeMs.length >= this.#sizes.smallSamples) this.writeHeld(evenPieces);
   }
-  await takeLastSegments(writing);
-  await writeHeld(writing, fullPieces);
-}
 
-async function takeLastSegments(writing: Writing): Promise<void> {
-  for (;;) {
-    const [last] = await segmentsBefore(writing.tx, writing.key, writing.held.timeMs[0]!, 1);
-    if (last === undefined || last.sampleCount >= writing.sizes.segmentSamples) return;
-    if (last.sampleCount > TAIL_RATIO * writing.held.timeMs.length) return;
-    await remove(writing, last);
-    writing.held = concatenate([unpackSegments([last]), writing.held]);
+  async appendAtEnd(patch: Columns): Promise<void> {
+    this.#held = concatenate([this.#held, patch]);
+    if (this.#row.lastMs !== null || this.#added.length > 0) await this.#takeLastSegments();
+    this.writeHeld(fullPieces);
   }
-}
 
-async function remove(writing: Writing, segment: SegmentRow): Promise<void> {
-  await deleteSegment(writing.tx, segment);
-  writing.countChange -= segment.sampleCount;
-}
+  async #takeLastSegments(): Promise<void> {
+    const { segmentSamples } = this.#sizes;
+    for (;;) {
+      const stored = await this.#lastStored();
+      const own = this.#added.at(-1);
+      const isOwn = own !== undefined && !(stored !== undefined && stored.endMs > own.timeMs.at(-1)!);
+      const count = isOwn ? own.timeMs.length : (stored?.sampleCount ?? Infinity);
+      if (count >= segmentSamples || count > TAIL_RATIO * this.#held.timeMs.length) return;
+      if (isOwn) this.#added.pop();
+      else this.#removed.set(stored!.endMs, stored!);
+      this.#held = concatenate([isOwn ? own : unpackSegments([stored!]), this.#held]);
+    }
+  }
 
-async function writeHeld(writing: Writing, lengthsOf: PieceLengths): Promise<void> {
-  await writing.tx.insertAll(segments, packHeld(writing, lengthsOf));
-}
+  /** The last stored segment before the held samples that is not removed. */
+  async #lastStored(): Promise<SegmentRow | undefined> {
+    let beforeMs = this.#held.timeMs[0]!;
+    for (;;) {
+      const [last] = await segmentsBefore(this.#tx, this.#row.seriesKey, beforeMs, 1);
+      if (last === undefined || !this.#removed.has(last.endMs)) return last;
+      beforeMs = last.endMs;
+    }
+  }
 
-function packHeld(writing: Writing, lengthsOf: PieceLengths): SegmentRow[] {
-  const { held, key } = writing;
-  let from = 0;
-  const rows = lengthsOf(held.timeMs.length, writing.sizes.segmentSamples).map((length) => {
-    const row = packSegment(key, sliceColumns(held, from, from + length));
-    writing.budget.left -= ROW_COST + length;
-    from += length;
-    return row;
-  });
-  writing.countChange += held.timeMs.length;
-  writing.held = NO_COLUMNS;
-  return rows;
+  writeHeld(lengthsOf: PieceLengths): void {
+    let from = 0;
+    for (const length of lengthsOf(this.#held.timeMs.length, this.#sizes.segmentSamples)) {
+      this.#added.push(sliceColumns(this.#held, from, from + length));
+      this.#budget.left -= ROW_COST + length;
+      from += length;
+    }
+    this.#held = NO_COLUMNS;
+  }
 }
 
 type PieceLengths = (count: number, segmentSamples: number) => number[];
@@ -202,10 +197,10 @@ export interface Sizes {
   readonly segmentSamples: number;
   /** If a change leaves fewer in a segment, it is merged with the next one. */
   readonly smallSamples: number;
-  /** The budget of a call of `compact`, in samples written or read: some milliseconds. */
-  readonly callCost: number;
-  /** The most samples of one series that a call moves: after a large body, one series may have more than all others. */
-  readonly callSamples: number;
+  /** The budget of a step, in samples written or read. Storing it takes a millisecond or two. */
+  readonly stepCost: number;
+  /** The most samples of one series that a step moves: after a large body, one series may have more than all others. */
+  readonly stepSamples: number;
   /**
    * A round begins when the log has `samplesMin` samples and `seriesSamplesMin` for each of its series, or reaches one
    * of the other limits. Less stays in the log, and reads merge it.
@@ -223,8 +218,8 @@ export interface Sizes {
 export const defaultSizes: Sizes = Object.freeze({
   segmentSamples: 4096,
   smallSamples: 1024,
-  callCost: 30_000,
-  callSamples: 30_000,
+  stepCost: 60_000,
+  stepSamples: 30_000,
   samplesMin: 16_384,
   seriesSamplesMin: 4096,
   samplesEnough: 1_048_576,

@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { changeItems, deleteItem } from '../../../src/service/operations/register.js';
+import { ResultSeriesError } from '../../../src/storage/samples/samples.js';
+import { transactions } from '../../../src/storage/tables/operations.js';
+import { series } from '../../../src/storage/tables/samples.js';
+import { linesOf } from '../../laws/running.js';
+import { item, START_MS } from './posted.js';
+import { openRig, type Rig, smallSizes } from './rig.js';
+
+// Whatever happens, in whatever order: each series that a pattern matches has a result, equal to one batch over what
+// is stored. Members are told here by the shape of the ids below, not by the code that matches patterns.
+
+const ids = ['zone-1', 'zone-10', 'zone-zone-1', 'zone-', 'zone-ü %2F', 'zon-1', 'outside'];
+const isZone = (id: string): boolean => id.startsWith('zone-') && id.length > 'zone-'.length;
+
+interface Pattern {
+  readonly request: readonly unknown[];
+  readonly metric: string;
+  readonly reads: string;
+  readonly hasMember: (id: string) => boolean;
+}
+
+const of = (metric: string, operation: string, parameters: object, from: readonly string[], more?: object) => {
+  const [own = '', ...shared] = from;
+  const [id = '', reads = ''] = own.split('/');
+  const one = item(operation, parameters, [id, ...shared], id, more);
+  const [step] = one.operations;
+  const input = [{ timeseriesId: id, metric: reads }, ...step!.input.slice(1)];
+  const request = [{ ...one, metric, operations: [{ ...step, input, output: [{ timeseriesId: id, metric }] }] }];
+  return { request, metric, reads, hasMember: id === '*' ? () => true : isZone };
+};
+
+const patterns: readonly Pattern[] = [
+  of('Sum', 'Aggregate', { function: 'Sum', interval: 'PT5M' }, ['zone-{n}/Raw']),
+  of('Twice', 'Mul', { scalar: 2 }, ['*/Raw']),
+  of('Above', 'Sub', { align: 'hold' }, ['zone-{n}/Raw', 'outside']),
+  of('Change', 'Difference', {}, ['zone-{n}/Sum']),
+  of('Hourly', 'CumulativeSum', {}, ['zone-{n}/Raw'], { processingType: 'batch', frequency: 'PT1H' }),
+];
+
+type Action =
+  | { readonly kind: 'write' | 'delete'; readonly id: string; readonly from: number; readonly count: number }
+  | { readonly kind: 'register'; readonly pattern: number }
+  | { readonly kind: 'fail'; readonly count: number; readonly times: number }
+  | { readonly kind: 'advance' | 'idle' | 'restart' | 'kill' | 'compact' | 'plain' | 'client' };
+
+const range = { id: fc.constantFrom(...ids), from: fc.nat(90), count: fc.integer({ min: 1, max: 40 }) };
+const action = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('write'), ...range }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete'), ...range }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('register'), pattern: fc.nat(patterns.length - 1) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('fail'), count: fc.nat(4), times: fc.constantFrom(1, 2, Infinity) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('advance', 'idle', 'restart', 'kill', 'compact', 'plain', 'client'),
+    }),
+  },
+) as fc.Arbitrary<Action>;
+
+it('each series that a pattern matches has the result of one batch, whenever it came, whatever happened', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(action, { minLength: 4, maxLength: 16 }),
+      fc.boolean(),
+      fc.constantFrom(1, 8),
+      async (actions, isSmall, groups) => {
+        const rig = await openRig({ nowMs: START_MS, groups, ...(isSmall ? { sizes: smallSizes } : {}) });
+        try {
+          const registered = await act(rig, actions);
+          await rig.kill();
+          await rig.worker().onIdle();
+          const { expected, found } = await rig.compare();
+          expect(linesOf(found)).toEqual(linesOf(expected));
+          await expectMembers(rig, registered);
+        } finally {
+          await rig.close();
+        }
+      },
+    ),
+    { numRuns: Number(process.env.WINDROW_RUNS ?? 40) },
+  );
+});
+
+async function act(rig: Rig, actions: readonly Action[]): Promise<ReadonlySet<Pattern>> {
+  const registered = new Set<Pattern>();
+  for (const [number, one] of actions.entries()) {
+    switch (one.kind) {
+      case 'write': {
+        const timeMs = Float64Array.from({ length: one.count }, (_, i) => START_MS + (one.from + i) * 60_000);
+        const value = timeMs.map((_, i) => ((i * 37 + number) % 101) / 10);
+        await rig.append({ timeseriesId: one.id, metric: 'Raw', timeMs, value });
+        break;
+      }
+      case 'delete': {
+        const none = new Float64Array(0);
+        const fromMs = START_MS + one.from * 60_000;
+        const deleted = { fromMs, untilMs: fromMs + one.count * 60_000 };
+        await rig.append({ timeseriesId: one.id, metric: 'Raw', timeMs: none, value: none, deleted });
+        break;
+      }
+      case 'register': {
+        const pattern = patterns[one.pattern]!;
+        await rig.register(pattern.request);
+        registered.add(pattern);
+        break;
+      }
+      case 'fail':
+        rig.failFrom(one.count, one.times);
+        break;
+      case 'advance':
+        rig.advance(40 * 60_000);
+        break;
+      case 'plain':
+        await rig.register(of('Sum', 'Abs', {}, ['zone-1/Raw']).request);
+        break;
+      case 'client':
+        await writeAsClient(rig);
+        break;
+      case 'idle':
+        await rig.worker().onIdle();
+        break;
+      default:
+        await rig[one.kind]();
+    }
+  }
+  return registered;
+}
+
+/** Writes a series that may be the result of a member. */
+async function writeAsClient(rig: Rig): Promise<void> {
+  const change = { timeMs: Float64Array.of(START_MS), value: Float64Array.of(1) };
+  try {
+    await rig.append({ timeseriesId: 'zone-10', metric: 'Twice', ...change });
+  } catch (error) {
+    if (!(error instanceof ResultSeriesError)) throw error;
+  }
+}
+
+async function expectMembers(rig: Rig, registered: ReadonlySet<Pattern>): Promise<void> {
+  const { shards } = await rig.context.placements.of(rig.organisation);
+  const known = await Promise.all(
+    shards.map((shard) =>
+      rig.context.storage.read(shard, async (tx) =>
+        (await tx.find(series)).filter(({ timeseriesId }) => rig.shardOf(timeseriesId) === shard),
+      ),
+    ),
+  );
+  const rows = known.flat();
+  const ownerOf = (id: string, metric: string) =>
+    rows.find(({ timeseriesId, metric: own }) => timeseriesId === id && own === metric);
+  for (const { metric, reads, hasMember } of registered) {
+    for (const { timeseriesId: id } of rows.filter((row) => row.metric === reads && hasMember(row.timeseriesId))) {
+      const { timeMs } = await rig.stored({ timeseriesId: id, metric: reads });
+      if (timeMs.length === 0) continue;
+      const result = ownerOf(id, metric);
+      const isOfClient = id === 'zone-10' && metric === 'Twice' && result?.itemId === null;
+      expect(isOfClient || result?.itemId != null, `${id}/${metric} has an item`).toBe(true);
+    }
+  }
+}
+
+it.each([1, 8])('a pattern has members for results of items that are posted later (%i groups)', async (groups) => {
+  const rig = await openRig({ nowMs: START_MS, groups });
+  try {
+    const actions: Action[] = [
+      { kind: 'register', pattern: 3 },
+      { kind: 'idle' },
+      { kind: 'plain' },
+      { kind: 'write', id: 'zone-1', from: 0, count: 9 },
+      { kind: 'idle' },
+    ];
+    await expectMembers(rig, await act(rig, actions));
+    expect((await rig.stored({ timeseriesId: 'zone-1', metric: 'Change' })).timeMs).toHaveLength(8);
+  } finally {
+    await rig.close();
+  }
+});
+
+it('a member that clients stood in the way of comes when they delete their samples, and the message goes', async () => {
+  const rig = await openRig({ nowMs: START_MS });
+  try {
+    const write = { kind: 'write', id: 'zone-10', from: 0, count: 9 } as const;
+    await act(rig, [write, { kind: 'client' }, { kind: 'register', pattern: 1 }, { kind: 'idle' }]);
+    expect(await messageOf(rig, '*')).toContain('not computed: zone-10/Twice: the result zone-10/Twice is a series');
+    const none = new Float64Array(0);
+    const deleted = { fromMs: START_MS, untilMs: START_MS + 1 };
+    await rig.append({ timeseriesId: 'zone-10', metric: 'Twice', timeMs: none, value: none, deleted });
+    await rig.worker().onIdle();
+    expect((await rig.stored({ timeseriesId: 'zone-10', metric: 'Twice' })).timeMs).toHaveLength(9);
+    expect(await messageOf(rig, '*')).toBeNull();
+  } finally {
+    await rig.close();
+  }
+});
+
+async function messageOf(rig: Rig, timeseriesId: string): Promise<string | null | undefined> {
+  const { transactionId } = (await rig.items()).find((row) => row.timeseriesId === timeseriesId)!;
+  const { organisation, context } = rig;
+  const row = await context.storage.read(rig.shardOf('zone-10'), (tx) =>
+    tx.get(transactions, { organisation, transactionId }),
+  );
+  return row?.message;
+}
+
+it('a member takes the place of an item that is deleted', async () => {
+  const rig = await openRig({ nowMs: START_MS });
+  try {
+    const write = { kind: 'write', id: 'zone-1', from: 0, count: 9 } as const;
+    await act(rig, [write, { kind: 'plain' }, { kind: 'register', pattern: 0 }, { kind: 'idle' }]);
+    const plain = (await rig.items()).find(({ timeseriesId }) => timeseriesId === 'zone-1')!;
+    await changeItems(rig.context, rig.organisation, (over) =>
+      deleteItem(rig.context, over.at('zone-1'), plain, false),
+    );
+    rig.worker().wake(rig.shardOf('zone-1'), true);
+    await rig.worker().onIdle();
+    expect((await rig.stored({ timeseriesId: 'zone-1', metric: 'Sum' })).timeMs).toHaveLength(2);
+  } finally {
+    await rig.close();
+  }
+});
