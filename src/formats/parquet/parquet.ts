@@ -1,8 +1,9 @@
-import type { AsyncBuffer, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
+import type { AsyncBuffer, ColumnMetaData, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
 import { WindrowError } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
 import type { Cells } from '../table/table-reader.js';
 import { decimals, localTimes, openTyped, SAMPLE_ROWS, type TypedColumn, wholeOf } from '../table/typed-columns.js';
+import { checkPages } from './check-pages.js';
 import { openParquetWriter } from './writer.js';
 
 /** Parquet with flat columns, a row group at a time. */
@@ -34,9 +35,14 @@ async function read(
     if (elements.some(({ num_children: children }) => children)) {
       throw new WindrowError('file.format', `${source.name}: has nested columns; expected numbers, texts and times`);
     }
+    const checked = new Set<ColumnMetaData>();
     // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
     const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
       const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
+      for (const chunk of chunksOf(metadata, wanted, rowStart, rowEnd)) {
+        if (!checked.has(chunk)) await checkPages(file, chunk);
+        checked.add(chunk);
+      }
       await hyparquet.parquetRead({
         file,
         metadata,
@@ -52,12 +58,18 @@ async function read(
           }
         },
       });
+      for (const [name, column] of cells) {
+        // The pages of a damaged column may end early.
+        if (column.length !== rowEnd - rowStart) throw new Error(`the column ${name} has fewer values than rows`);
+      }
       return columns.map(({ name, scale }) => {
         const column = cells.get(name);
         return column === undefined || scale === undefined ? column : decimals(column, scale);
       });
     };
     const rowCount = Number(metadata.num_rows);
+    const groupRows = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
+    if (groupRows !== rowCount) throw new Error(`it has ${rowCount} rows, its row groups have ${groupRows}`);
     const sample = await readRows(names, 0, Math.min(SAMPLE_ROWS, rowCount));
     const reader = openTyped(columns, sample, options);
     const { timeColumn } = reader.roles;
@@ -65,7 +77,8 @@ async function read(
     let from = 0;
     for (const [index, { num_rows: count }] of metadata.row_groups.entries()) {
       const to = from + Number(count);
-      if (!isOutside(metadata, index, elements[timeColumn]!, options)) {
+      if (isOutside(metadata, index, elements[timeColumn]!, options)) reader.pass();
+      else {
         const cells = await readRows(used, from, to);
         const first = from;
         if (columns[timeColumn]!.isLocal) cells[timeColumn] = localTimes(cells[timeColumn] ?? []);
@@ -117,6 +130,19 @@ function isOutside(
   const chunk = groups[index]?.columns.find(({ meta_data: data }) => data?.path_in_schema[0] === column.name);
   const { min_value: min, max_value: max } = chunk?.meta_data?.statistics ?? {};
   return (typeof max === 'number' && max < fromMs) || (typeof min === 'number' && min >= untilMs);
+}
+
+/** The chunks of some columns that have some of the rows. */
+function* chunksOf({ row_groups: groups }: FileMetaData, wanted: readonly string[], rowStart: number, rowEnd: number) {
+  let from = 0;
+  for (const { num_rows: count, columns } of groups) {
+    const to = from + Number(count);
+    for (const { meta_data: data } of columns) {
+      const isWanted = data !== undefined && wanted.includes(data.path_in_schema[0]!);
+      if (isWanted && from < rowEnd && to > rowStart) yield data;
+    }
+    from = to;
+  }
 }
 
 async function bufferOf({ random, blocks }: FormatSource): Promise<AsyncBuffer> {
