@@ -6,7 +6,7 @@ const table = Int32Array.from({ length: 256 }, (_, byte) => {
   return rest;
 });
 
-/** The CRC32 of gzip (RFC 1952), as a signed integer. Node has it only from 20.15 on, and browsers do not. */
+/** The CRC32 of gzip (RFC 1952), as a signed integer. Browsers have none. */
 export function crc32(bytes: Uint8Array): number {
   let rest = -1;
   for (let i = 0; i < bytes.length; i++) rest = table[(rest ^ bytes[i]!) & 255]! ^ (rest >>> 8);
