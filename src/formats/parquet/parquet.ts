@@ -22,11 +22,11 @@ async function read(
   options: FormatOptions,
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
-  const hyparquet = await import('hyparquet');
-  const { compressors } = await import('hyparquet-compressors');
+  // Both before anything is read, as the caller tells of missing packages.
+  const [{ parquetMetadataAsync }] = await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
   const file = await bufferOf(source);
   try {
-    const metadata = await hyparquet.parquetMetadataAsync(file, { parsers });
+    const metadata = await parquetMetadataAsync(file, { parsers });
     const elements = metadata.schema.slice(1);
     const columns = elements.map((element) => typedColumn(element, options));
     // A decimal comes as its digits, as hyparquet would multiply them by a power of ten that is rounded.
@@ -38,30 +38,11 @@ async function read(
     const checked = new Set<ColumnMetaData>();
     // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
     const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
-      const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
       for (const chunk of chunksOf(metadata, wanted, rowStart, rowEnd)) {
         if (!checked.has(chunk)) await checkPages(file, chunk);
         checked.add(chunk);
       }
-      await hyparquet.parquetRead({
-        file,
-        metadata,
-        parsers,
-        compressors,
-        columns: [...wanted],
-        rowStart,
-        rowEnd,
-        onChunk: ({ columnName, columnData, rowStart: from }) => {
-          for (let i = 0; i < columnData.length; i++) {
-            const row = from + i - rowStart;
-            if (row >= 0 && row < rowEnd - rowStart) cells.get(columnName)![row] = columnData[i];
-          }
-        },
-      });
-      for (const [name, column] of cells) {
-        // The pages of a damaged column may end early.
-        if (column.length !== rowEnd - rowStart) throw new Error(`the column ${name} has fewer values than rows`);
-      }
+      const cells = await readColumns(file, metadata, wanted, rowStart, rowEnd);
       return columns.map(({ name, scale }) => {
         const column = cells.get(name);
         return column === undefined || scale === undefined ? column : decimals(column, scale);
@@ -94,6 +75,38 @@ async function read(
       cause: error,
     });
   }
+}
+
+/** The cells of some columns in the rows `rowStart` to `rowEnd` (exclusive). */
+async function readColumns(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  wanted: readonly string[],
+  rowStart: number,
+  rowEnd: number,
+): Promise<ReadonlyMap<string, unknown[]>> {
+  const [{ parquetRead }, { compressors }] = await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
+  const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
+  await parquetRead({
+    file,
+    metadata,
+    parsers,
+    compressors,
+    columns: [...wanted],
+    rowStart,
+    rowEnd,
+    onChunk: ({ columnName, columnData, rowStart: from }) => {
+      for (let i = 0; i < columnData.length; i++) {
+        const row = from + i - rowStart;
+        if (row >= 0 && row < rowEnd - rowStart) cells.get(columnName)![row] = columnData[i];
+      }
+    },
+  });
+  for (const [name, column] of cells) {
+    // The pages of a damaged column may end early.
+    if (column.length !== rowEnd - rowStart) throw new Error(`the column ${name} has fewer values than rows`);
+  }
+  return cells;
 }
 
 function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn {
