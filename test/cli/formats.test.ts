@@ -25,6 +25,15 @@ function negating(files: Readonly<Record<string, string | Uint8Array>> = {}): Wo
 const run = (world: World, input: string, ...words: string[]): Promise<Ended> =>
   world.run('run', '~/request.json', '--input', `~/${input}`, ...words);
 
+it('rows of Parquet that all lie outside the run give no results, as with CSV', async () => {
+  const bytes = readFileSync(new URL('../formats/files/duckdb-decimals.parquet', import.meta.url));
+  const world = negating({ 'office.csv': CSV, 'days.parquet': bytes });
+  const later = ['--as', 'office', '--from', '2030-01-01'];
+  for (const [name, ...more] of [['office.csv'], ['days.parquet', '--value', 'd9']] as const) {
+    expect(await run(world, name, ...more, ...later)).toMatchObject({ code: 0, stdout: HEADER });
+  }
+});
+
 describe('results', () => {
   it.each(['out.ndjson', 'out.parquet', 'out.arrow'])('as %s read back to the same samples', async (name) => {
     const world = negating({ 'office.csv': CSV });

@@ -28,8 +28,9 @@ async function read(
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: unpackLz4Frame });
   let reader: TableReader | undefined;
   let rows = 0;
+  const end = new StreamEnd();
   try {
-    const batches = await openBatches(source, arrows);
+    const batches = await openBatches(source, arrows, end);
     for await (const batch of batches) {
       const first = rows;
       rows += batch.numRows;
@@ -45,7 +46,10 @@ async function read(
     throw new WindrowError('file.format', `${source.name}: ${problem}`, { cause: error });
   }
   if (reader === undefined) throw new WindrowError('file.format', `${source.name}: has no rows`);
-  return reader.summary();
+  const summary = reader.summary();
+  return end.isMissing
+    ? { ...summary, notes: [...summary.notes, 'no mark at its end, so it may be cut off'] }
+    : summary;
 }
 
 function typedColumn(
@@ -63,7 +67,8 @@ function typedColumn(
 // Times come as epoch milliseconds; local ones as texts.
 function cellsOf(batch: RecordBatch, column: number, { isLocal, scale }: TypedColumn): Cells {
   const vector = batch.getChildAt(column);
-  const cells = Array.from({ length: batch.numRows }, (_, row): unknown => vector?.get(row));
+  if (vector?.length !== batch.numRows) throw new Error('the columns of a record batch differ in length');
+  const cells = Array.from({ length: batch.numRows }, (_, row): unknown => vector.get(row));
   if (scale !== undefined) return decimals(cells.map(bytesOf), scale);
   return isLocal ? localTimes(cells) : cells;
 }
@@ -74,13 +79,40 @@ function bytesOf(words: unknown): unknown {
 }
 
 const MAGIC = 'ARROW1';
+const END_OF_STREAM = Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0);
+
+/** Whether a stream ends with its mark. Without it, a stream that is cut off between two batches looks whole. */
+class StreamEnd {
+  #last: Uint8Array | undefined;
+
+  async *watch(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let last = new Uint8Array(0);
+    for await (const block of blocks) {
+      last = Uint8Array.of(...last, ...block.subarray(-END_OF_STREAM.length)).slice(-END_OF_STREAM.length);
+      yield block;
+    }
+    this.#last = last;
+  }
+
+  get isMissing(): boolean {
+    return this.#last !== undefined && END_OF_STREAM.some((byte, i) => byte !== this.#last![i]);
+  }
+}
 
 // A file has its index at the end; a stream has none.
-async function openBatches({ random, blocks }: FormatSource, { RecordBatchReader }: typeof Arrow) {
+async function openBatches(
+  { random, blocks }: FormatSource,
+  { RecordBatchReader }: typeof Arrow,
+  streamEnd: StreamEnd,
+) {
   if (random !== undefined) {
     const head = new Uint8Array(MAGIC.length);
     random.readAt(head, 0);
-    if (isMagic(head)) return RecordBatchReader.from(handleOf(random) as unknown as FileHandle);
+    if (isMagic(head)) {
+      random.readAt(head, Math.max(0, random.sizeBytes - MAGIC.length));
+      checkEnd(head);
+      return RecordBatchReader.from(handleOf(random) as unknown as FileHandle);
+    }
   }
   const copies = (async function* () {
     for await (const block of blocks()) yield block.slice();
@@ -88,12 +120,18 @@ async function openBatches({ random, blocks }: FormatSource, { RecordBatchReader
   const first = await copies.next();
   if (first.done) return RecordBatchReader.from(copies);
   const all = startingWith(first.value, copies);
-  if (!isMagic(first.value)) return RecordBatchReader.from(all);
-  return RecordBatchReader.from(await wholeOf({ blocks: () => all }));
+  if (!isMagic(first.value)) return RecordBatchReader.from(streamEnd.watch(all));
+  const whole = await wholeOf({ blocks: () => all });
+  checkEnd(whole.subarray(-MAGIC.length));
+  return RecordBatchReader.from(whole);
 }
 
 function isMagic(bytes: Uint8Array): boolean {
   return String.fromCharCode(...bytes.subarray(0, MAGIC.length)) === MAGIC;
+}
+
+function checkEnd(end: Uint8Array): void {
+  if (!isMagic(end)) throw new Error('it does not end as one, so it is cut off or still being written');
 }
 
 async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

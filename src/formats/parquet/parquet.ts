@@ -1,8 +1,9 @@
-import type { AsyncBuffer, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
+import type { AsyncBuffer, ColumnMetaData, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
 import { WindrowError } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
 import type { Cells } from '../table/table-reader.js';
 import { decimals, localTimes, openTyped, SAMPLE_ROWS, type TypedColumn, wholeOf } from '../table/typed-columns.js';
+import { checkPages } from './check-pages.js';
 import { openParquetWriter } from './writer.js';
 
 /** Parquet with flat columns, a row group at a time. */
@@ -21,11 +22,11 @@ async function read(
   options: FormatOptions,
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
-  const hyparquet = await import('hyparquet');
-  const { compressors } = await import('hyparquet-compressors');
+  // Both before anything is read, as the caller tells of missing packages.
+  const [{ parquetMetadataAsync }] = await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
   const file = await bufferOf(source);
   try {
-    const metadata = await hyparquet.parquetMetadataAsync(file, { parsers });
+    const metadata = await parquetMetadataAsync(file, { parsers });
     const elements = metadata.schema.slice(1);
     const columns = elements.map((element) => typedColumn(element, options));
     // A decimal comes as its digits, as hyparquet would multiply them by a power of ten that is rounded.
@@ -34,30 +35,22 @@ async function read(
     if (elements.some(({ num_children: children }) => children)) {
       throw new WindrowError('file.format', `${source.name}: has nested columns; expected numbers, texts and times`);
     }
+    const checked = new Set<ColumnMetaData>();
     // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
     const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
-      const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
-      await hyparquet.parquetRead({
-        file,
-        metadata,
-        parsers,
-        compressors,
-        columns: [...wanted],
-        rowStart,
-        rowEnd,
-        onChunk: ({ columnName, columnData, rowStart: from }) => {
-          for (let i = 0; i < columnData.length; i++) {
-            const row = from + i - rowStart;
-            if (row >= 0 && row < rowEnd - rowStart) cells.get(columnName)![row] = columnData[i];
-          }
-        },
-      });
+      for (const chunk of chunksOf(metadata, wanted, rowStart, rowEnd)) {
+        if (!checked.has(chunk)) await checkPages(file, chunk);
+        checked.add(chunk);
+      }
+      const cells = await readColumns(file, metadata, wanted, rowStart, rowEnd);
       return columns.map(({ name, scale }) => {
         const column = cells.get(name);
         return column === undefined || scale === undefined ? column : decimals(column, scale);
       });
     };
     const rowCount = Number(metadata.num_rows);
+    const groupRows = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
+    if (groupRows !== rowCount) throw new Error(`it has ${rowCount} rows, its row groups have ${groupRows}`);
     const sample = await readRows(names, 0, Math.min(SAMPLE_ROWS, rowCount));
     const reader = openTyped(columns, sample, options);
     const { timeColumn } = reader.roles;
@@ -65,7 +58,8 @@ async function read(
     let from = 0;
     for (const [index, { num_rows: count }] of metadata.row_groups.entries()) {
       const to = from + Number(count);
-      if (!isOutside(metadata, index, elements[timeColumn]!, options)) {
+      if (isOutside(metadata, index, elements[timeColumn]!, options)) reader.pass();
+      else {
         const cells = await readRows(used, from, to);
         const first = from;
         if (columns[timeColumn]!.isLocal) cells[timeColumn] = localTimes(cells[timeColumn] ?? []);
@@ -81,6 +75,38 @@ async function read(
       cause: error,
     });
   }
+}
+
+/** The cells of some columns in the rows `rowStart` to `rowEnd` (exclusive). */
+async function readColumns(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  wanted: readonly string[],
+  rowStart: number,
+  rowEnd: number,
+): Promise<ReadonlyMap<string, unknown[]>> {
+  const [{ parquetRead }, { compressors }] = await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
+  const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
+  await parquetRead({
+    file,
+    metadata,
+    parsers,
+    compressors,
+    columns: [...wanted],
+    rowStart,
+    rowEnd,
+    onChunk: ({ columnName, columnData, rowStart: from }) => {
+      for (let i = 0; i < columnData.length; i++) {
+        const row = from + i - rowStart;
+        if (row >= 0 && row < rowEnd - rowStart) cells.get(columnName)![row] = columnData[i];
+      }
+    },
+  });
+  for (const [name, column] of cells) {
+    // The pages of a damaged column may end early.
+    if (column.length !== rowEnd - rowStart) throw new Error(`the column ${name} has fewer values than rows`);
+  }
+  return cells;
 }
 
 function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn {
@@ -117,6 +143,19 @@ function isOutside(
   const chunk = groups[index]?.columns.find(({ meta_data: data }) => data?.path_in_schema[0] === column.name);
   const { min_value: min, max_value: max } = chunk?.meta_data?.statistics ?? {};
   return (typeof max === 'number' && max < fromMs) || (typeof min === 'number' && min >= untilMs);
+}
+
+/** The chunks of some columns that have some of the rows. */
+function* chunksOf({ row_groups: groups }: FileMetaData, wanted: readonly string[], rowStart: number, rowEnd: number) {
+  let from = 0;
+  for (const { num_rows: count, columns } of groups) {
+    const to = from + Number(count);
+    for (const { meta_data: data } of columns) {
+      const isWanted = data !== undefined && wanted.includes(data.path_in_schema[0]!);
+      if (isWanted && from < rowEnd && to > rowStart) yield data;
+    }
+    from = to;
+  }
 }
 
 async function bufferOf({ random, blocks }: FormatSource): Promise<AsyncBuffer> {

@@ -97,6 +97,13 @@ export class TableReader {
     }
   }
 
+  /** Passes over rows: they need not be read for series that have a column each, which are there without them, too. */
+  pass(): void {
+    const { ids, metricColumn, values } = this.roles;
+    if (ids.length > 0 || metricColumn >= 0) return;
+    for (const { name } of values) this.#seriesOf({ timeseriesId: this.#idOfColumn(name), metric: RAW_METRIC });
+  }
+
   summary(): CsvSummary {
     const series = [...this.#byKey.values()].map(({ timeseriesId, metric, samples }) => {
       return { timeseriesId, metric, samples };
@@ -109,7 +116,7 @@ export class TableReader {
 
   // Takes a row; returns what is wrong with it, as the end of a sentence.
   #takeRow(cells: readonly Cells[], row: number): string | undefined {
-    const { timeColumn, clockColumn, ids, metricColumn, values, layout } = this.roles;
+    const { timeColumn, clockColumn, ids, metricColumn, values } = this.roles;
     const date = cells[timeColumn]?.[row];
     const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
     const time = readCell(date, clock, this.#readTime);
@@ -126,31 +133,38 @@ export class TableReader {
     if (ids.length > 0 && id.length === 0) return `${describeValue(null)} names no series`;
     const metric = metricColumn < 0 ? '' : textOf(cells[metricColumn]?.[row]);
     for (const [place, { name }] of values.entries()) {
-      const isTable = layout === 'wide';
-      const unnamed = this.#options.unnamed ?? fileSeriesName(this.#options.fileName);
-      const timeseriesId = ids.length > 0 ? id.join('') : isTable ? name : unnamed;
       const ownMetric = ids.length > 0 && values.length > 1 && metricColumn < 0 ? name : metric || RAW_METRIC;
+      const timeseriesId = ids.length > 0 ? id.join('') : this.#idOfColumn(name);
       this.#keep({ timeseriesId, metric: ownMetric }, time, numbers[place]!);
     }
     return undefined;
   }
 
+  /** The id of the series of a column, where no column has ids. */
+  #idOfColumn(name: string): string {
+    return this.roles.layout === 'wide' ? name : (this.#options.unnamed ?? fileSeriesName(this.#options.fileName));
+  }
+
   #keep(reference: SeriesReference, { timeMs, isNearChange }: Extract<Time, { timeMs: number }>, value: number): void {
-    const key = seriesKey(reference);
-    let series = this.#byKey.get(key);
-    if (series === undefined) {
-      const isColumn = this.roles.layout === 'wide';
-      const named = isColumn ? this.#naming.nameColumn(reference) : this.#naming.name(reference);
-      const { timeseriesId, metric } = named.reference;
-      const { isWanted } = named;
-      series = { timeseriesId, metric, index: this.#byKey.size, isWanted, samples: 0, timeMs: [], value: [] };
-      this.#byKey.set(key, series);
-    }
+    const series = this.#seriesOf(reference);
     series.samples++;
     if (!series.isWanted) return;
     if (Number.isNaN(value)) this.#missing++;
     series.timeMs.push(isNearChange ? (this.#repeatedHours?.settle(series.index, timeMs) ?? timeMs) : timeMs);
     series.value.push(value);
+  }
+
+  #seriesOf(reference: SeriesReference): Gathered {
+    const key = seriesKey(reference);
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return known;
+    const isColumn = this.roles.layout === 'wide';
+    const named = isColumn ? this.#naming.nameColumn(reference) : this.#naming.name(reference);
+    const { timeseriesId, metric } = named.reference;
+    const { isWanted } = named;
+    const series = { timeseriesId, metric, index: this.#byKey.size, isWanted, samples: 0, timeMs: [], value: [] };
+    this.#byKey.set(key, series);
+    return series;
   }
 
   #handOver(onChunk: (series: readonly Series[]) => void): void {
