@@ -89,7 +89,7 @@ function describeCode(code: string, doing: 'read' | 'write'): [code: ErrorCode, 
   }
 }
 
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -4,8 +4,9 @@ import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
 import { type LimitName, limitNames, originFault, publicUrlFault, type ServiceSettings } from '../service/settings.js';
 import { type Command, countOf, defined, type Given, nameOf, textOf } from './command.js';
+import { demoFolder } from './demo-folder.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
-import { givenPlace, type Place, placeOf, storeOptions } from './store.js';
+import { givenPlace, placeOf, storeOptions } from './store.js';
 import type { Interrupt, Io } from './terminal/io.js';
 import { readWorkbench } from './workbench.js';
 
@@ -154,9 +155,9 @@ interface StartOptions {
 }
 
 function placeToServe(given: Given, io: Io): { readonly dataDirectory?: string; readonly store?: string } {
-  const isDemo = given.options.has('--demo');
-  const demoPlace: Place = { directory: `${io.tempFolder}/windrow-demo` };
-  const { directory, address } = givenPlace(given, serve, io) ?? (isDemo ? demoPlace : placeOf(given, serve, io));
+  const named = givenPlace(given, serve, io);
+  const isDemo = named === undefined && given.options.has('--demo');
+  const { directory, address } = isDemo ? { directory: demoFolder(io) } : (named ?? placeOf(given, serve, io));
   return address === undefined ? { dataDirectory: directory } : { store: address };
 }
 

@@ -4,7 +4,6 @@ import { PipelinePanel } from './build/pipeline.js';
 import { RequestPanel } from './build/request-panel.js';
 import { LargeChart } from './chart/large-chart.js';
 import { onThemeChange, setLineColours, type Theme } from './chart/theme.js';
-import { WhyPanel } from './chart/why-panel.js';
 import { ZoneList } from './chart/zone-field.js';
 import { copyText } from './download.js';
 import { type EngineClient, newestOnly } from './engine/client.js';
@@ -46,9 +45,14 @@ export function App({ engine }: { readonly engine: EngineClient }) {
     return onThemeChange(setLineColours);
   }, []);
   const isOnline = location.protocol.startsWith('http');
+  const show = (name: ViewName): void => {
+    setShown(name);
+    // The answer stands beside the chart that was asked.
+    act({ type: 'set', to: { asked: undefined, window: undefined } });
+  };
   return (
     <WorkbenchProvider value={{ state, view, engine, act }}>
-      <Header views={isOnline ? VIEWS : VIEWS.slice(0, 2)} shown={shown} onShow={setShown} />
+      <Header views={isOnline ? VIEWS : VIEWS.slice(0, 2)} shown={shown} onShow={show} />
       <Message onCancel={files.isBusy ? files.cancel : undefined} />
       <ZoneList />
       <main data-busy={files.isBusy}>
@@ -61,8 +65,7 @@ export function App({ engine }: { readonly engine: EngineClient }) {
           </div>
           <div class="right">
             {shown === 'Build' && <LargeChart />}
-            <WhyPanel />
-            <RequestPanel onService={isOnline ? () => setShown('Service') : undefined} />
+            <RequestPanel onService={isOnline ? () => show('Service') : undefined} />
           </div>
         </div>
         {shown === 'Stream' && <ReplayPanel />}

@@ -1,11 +1,14 @@
 // `windrow serve`, as a user starts it.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import nodeFs, { chmodSync, mkdirSync, readdirSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { demoFolder } from '../../src/cli/demo-folder.js';
+import { createWorld } from '../cli/world.js';
 import { type EventReader, readEvents } from './server-sent-events.js';
 import { addClient, commandPath, type Serving, serve, temporaryFolder, tokenOf, windrow } from './serving.js';
 
@@ -58,6 +61,27 @@ describe('windrow serve over a store without clients', () => {
 });
 
 describe('windrow serve --demo', () => {
+  it('keeps its data in a folder of its user alone, and refuses a link, or a folder that others may open', async () => {
+    const world = createWorld();
+    const io = { fs: nodeFs, tempFolder: world.folder };
+    const path = demoFolder(io);
+    expect(path).toBe(join(world.folder, `windrow-demo-${userInfo().uid}`));
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+    expect(demoFolder(io)).toBe(path);
+    chmodSync(path, 0o777);
+    const open = await world.run('serve', '--demo', '--port', '0');
+    expect([open.code, open.stderr]).toEqual([
+      1,
+      expect.stringMatching(/: expected .*, received one of another user, or /),
+    ]);
+    rmdirSync(path);
+    mkdirSync(world.path('elsewhere'), { mode: 0o700 });
+    symlinkSync(world.path('elsewhere'), path);
+    const linked = await world.run('serve', '--demo', '--port', '0');
+    expect([linked.code, linked.stderr]).toEqual([1, expect.stringMatching(/received a link .*--data-dir$/m)]);
+    expect(readdirSync(world.path('elsewhere'))).toEqual([]);
+  });
+
   it.skipIf(!hasCurl)('prints working credentials, and the walk through the service succeeds', async () => {
     const folder = temporaryFolder();
     const demo = await serve(['--demo', '--data-dir', join(folder, 'data')], demoIsReady);

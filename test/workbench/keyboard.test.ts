@@ -72,6 +72,27 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     const widths = [colours, colours.locator('select')].map(async (one) => (await one.boundingBox())!.width);
     expect((await widths[0]!) - (await widths[1]!)).toBeGreaterThan(40);
     expect(await violations(page)).toEqual([]);
+    await openCsv(page, 'the-meter-of-the-third-floor.csv', csv);
+    const names = page.locator('.series .name');
+    expect(await names.evaluateAll((all) => all.every((one) => one.scrollWidth <= one.clientWidth))).toBe(true);
+  });
+
+  it('hears how far a replay has come when it stops, and how the page of a table goes on', async () => {
+    const { page } = await open(fileUrl);
+    const rows = Array.from({ length: 30 }, (_, i) => `${new Date(60_000 * i).toISOString()},${i}`);
+    await openCsv(page, 'meter.csv', ['timestamp,value', ...rows, ''].join('\n'));
+    await addStep(page, 'abs');
+    const step = page.getByRole('listitem', { name: 'Step 1, Abs' });
+    await step.getByText('Data table').click();
+    await step.getByRole('button', { name: 'Next' }).press('Enter');
+    await step.getByRole('status').getByText('26 to 30 of 30').waitFor();
+    await press(page, 'Stream');
+    const told = page.getByRole('region', { name: 'Replay' }).getByRole('status');
+    expect(await told.textContent()).toBe('');
+    await press(page, 'One sample');
+    await eventually(() => told.textContent()).toBe('1 of 30 samples have arrived.');
+    await press(page, 'Go on');
+    await eventually(() => told.textContent()).toMatch(/^The end is the same: /);
   });
 
   it('hears where the cursor of the chart is', async () => {

@@ -31,6 +31,15 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByRole('button', { name: 'Draw office-temperature/Celsius' }).click();
     await eventually(() => page.locator('.legend').textContent()).toContain('office-temperature/Celsius');
     expect(await violations(page)).toEqual([]);
+    // Where it comes from is told beside this chart, too.
+    await page.getByRole('application').focus();
+    await page.keyboard.press('.');
+    await page.getByRole('button', { name: 'Why this value of office-temperature/Celsius?' }).waitFor();
+    await page.keyboard.press('Enter');
+    const why = page.getByRole('region', { name: /^Why office-temperature\/Celsius / });
+    await why.getByText('It is stored in the service.').waitFor();
+    await page.keyboard.press('Escape');
+    await eventually(() => page.evaluate('document.activeElement.role')).toBe('application');
 
     await page.getByRole('button', { name: 'Build' }).click();
     await addStep(page, 'gte');
@@ -47,6 +56,8 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await eventually(() => page.getByRole('button', { name: 'Draw office-temperature/IsComfortable' }).count()).toBe(1);
     expect(JSON.parse(await requestText(page))[0].processingType).toBe('stream');
 
+    // Screen readers announce what changes in a place that was there before.
+    expect(await page.getByRole('region', { name: 'Events' }).getByRole('status').textContent()).toBe('');
     await page.getByLabel('Collection').fill('demo-building');
     await page.getByLabel('Filter').fill("severity eq 'Low'");
     await page.getByLabel('A page has').selectOption('10');
@@ -108,5 +119,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     });
     expect(written.status).toBe(200);
     await eventually(() => page.getByRole('application').getAttribute('aria-label')).toContain('2026-01-01');
+    await page.getByRole('button', { name: 'Sign out' }).press('Enter');
+    await eventually(() => page.evaluate('document.activeElement.name')).toBe('client');
   });
 });

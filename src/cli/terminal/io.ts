@@ -12,6 +12,8 @@ export type FileSystem = Pick<
   | 'fstatSync'
   | 'fsyncSync'
   | 'fchmodSync'
+  | 'lstatSync'
+  | 'mkdirSync'
   | 'openSync'
   | 'readdirSync'
   | 'readFileSync'

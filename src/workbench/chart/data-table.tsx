@@ -59,7 +59,7 @@ function Samples({ series, zone }: { readonly series: readonly SeriesInfo[]; rea
         <button type="button" disabled={last >= info.count} onClick={() => setFrom(from + PAGE)}>
           Next
         </button>
-        <span class="faint">
+        <span class="faint" role="status">
           {info.count === 0 ? 'no samples' : `${countText(from + 1)} to ${countText(last)} of ${countText(info.count)}`}
         </span>
       </div>

@@ -2,8 +2,9 @@ import { useMemo, useState } from 'preact/hooks';
 import { keyOf, type SeriesInfo } from '../engine/protocol.js';
 import { type PlacedSeries, type ShownSeries, useWorkbench } from '../state.js';
 import { ChartArea } from './chart-area.js';
+import { WhyPanel } from './why-panel.js';
 
-/** The large chart: any series together, over one time axis. */
+/** The large chart: any series together, over one time axis, and where a sample of it comes from. */
 export function LargeChart() {
   const { state, view, act } = useWorkbench();
   const [sides, setSides] = useState<ReadonlyMap<string, boolean>>(new Map());
@@ -22,15 +23,18 @@ export function LargeChart() {
   }
   const range = state.range ?? view.extent;
   return (
-    <section class="chart-panel" aria-label="Chart">
-      <ChartArea
-        lines={lines}
-        range={range}
-        zone={view.chartZone}
-        onRange={(next) => act({ type: 'set', to: { range: next } })}
-        onSide={(key, isRight) => setSides(new Map(sides).set(key, isRight))}
-      />
-    </section>
+    <>
+      <section class="chart-panel" aria-label="Chart">
+        <ChartArea
+          lines={lines}
+          range={range}
+          zone={view.chartZone}
+          onRange={(next) => act({ type: 'set', to: { range: next } })}
+          onSide={(key, isRight) => setSides(new Map(sides).set(key, isRight))}
+        />
+      </section>
+      <WhyPanel />
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { keyOf, nameOf, type WhyAnswer, type WhyPart, type WhyStage } from '../engine/protocol.js';
+import { type DataSet, keyOf, nameOf, type WhyAnswer, type WhyPart, type WhyStage } from '../engine/protocol.js';
 import { type Asked, useWorkbench } from '../state.js';
 import { counted, timeText, valueText } from './zoned-time.js';
 
@@ -39,7 +39,7 @@ function Answer({ asked }: { readonly asked: Asked }) {
         (found) => take(found, ''),
         (error: Error) => take(undefined, error.message),
       );
-    } else take(undefined, source === undefined ? 'The series is gone.' : `It was read from ${source.name}.`);
+    } else take(undefined, originOf(source));
     return () => {
       isCurrent = false;
     };
@@ -57,7 +57,7 @@ function Answer({ asked }: { readonly asked: Asked }) {
       }}
     >
       <div class="row">
-        <h2 id="why-title" ref={title} tabIndex={-1}>
+        <h2 id="why-title" ref={title} tabIndex={-1} aria-live="polite">
           Why {nameOf(asked.series)} is {answer === undefined ? 'so' : valueText(answer.value)} at{' '}
           {timeText(asked.timeMs, view.chartZone)}
         </h2>
@@ -66,7 +66,7 @@ function Answer({ asked }: { readonly asked: Asked }) {
           Close
         </button>
       </div>
-      {problem !== '' && <p role="status">{problem}</p>}
+      <p role="status">{problem}</p>
       <ol>
         {answer?.stages.map((stage, index) => (
           <Stage key={index} stage={stage} zone={view.chartZone} />
@@ -74,6 +74,11 @@ function Answer({ asked }: { readonly asked: Asked }) {
       </ol>
     </section>
   );
+}
+
+function originOf(source: DataSet | undefined): string {
+  if (source === undefined) return 'The series is gone.';
+  return source.isFile ? `It was read from ${source.name}.` : 'It is stored in the service.';
 }
 
 function Stage({ stage, zone }: { readonly stage: WhyStage; readonly zone: string }) {

@@ -70,19 +70,16 @@ export function EventsPanel({ client, onSignedOut, wanted }: PartProps & { reado
         </button>
       </form>
       <ProblemLines lines={lines} />
-      {page !== undefined && (
-        <>
-          <p class="faint" role="status">
-            {[
-              page.totalCount !== undefined && `${countText(page.totalCount)} events match`,
-              page.entries.length > 0 && `${before + 1} to ${before + page.entries.length} are shown`,
-            ]
-              .filter(Boolean)
-              .join(', ')}
-          </p>
-          <EventTable events={page.entries} />
-        </>
-      )}
+      <p class="faint" role="status">
+        {page &&
+          [
+            page.totalCount !== undefined && `${countText(page.totalCount)} events match`,
+            page.entries.length > 0 && `${before + 1} to ${before + page.entries.length} are shown`,
+          ]
+            .filter(Boolean)
+            .join(', ')}
+      </p>
+      {page && <EventTable events={page.entries} />}
     </section>
   );
 }

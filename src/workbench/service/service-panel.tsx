@@ -27,11 +27,13 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   const asked = useState<AskedEvents>({ collection: '', $filter: '', $orderby: '' });
   const { state } = useWorkbench();
   if (client === undefined) return <SignInForm lines={lines} onSignIn={signIn} />;
-  const signOut = (): void => setClient(undefined);
+  const signOut = (): void => {
+    setClient(undefined);
+    focusSoon('.sign-in input');
+  };
   const onSignedOut = (): void => {
     signOut();
     report('The sign-in has ended: sign in again.');
-    focusSoon('.sign-in input');
   };
   return (
     <div class="service" tabIndex={-1}>

@@ -68,6 +68,10 @@ export function ReplayPanel() {
       )}
       {shown !== undefined && <ReplayChart shown={shown} />}
       {shown !== undefined && <ReplayFigures shown={shown} />}
+      {/* Always there, as changes alone are announced: how far it is when it stops, and the end. */}
+      <p class={shown?.end === undefined ? 'hidden' : 'verdict'} role="status">
+        {shown !== undefined && !isRunning && stateText(shown)}
+      </p>
     </section>
   );
 }
@@ -217,29 +221,29 @@ function ReplayFigures({ shown }: { readonly shown: ReplayState }) {
     ['Results that would come if the stream closed now', end === undefined ? countText(previewCount) : '0'],
   ];
   return (
-    <>
-      <table class="figures">
-        <caption class="hidden">How far the replay has come</caption>
-        <tbody>
-          {figures.map(([what, value]) => (
-            <tr key={what}>
-              <th scope="row">{what}</th>
-              <td class="number">{value}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {end !== undefined && (
-        <p class="verdict" role="status">
-          {end.different === 0
-            ? `The end is the same: all ${counted(end.compared, 'result')} of the stream equal those of one batch ` +
-              'over the samples that it took, bit for bit.'
-            : `${counted(end.different, 'result')} of ${countText(end.compared)} differ from one batch.`}
-          {lateCount > 0 &&
-            ` A batch that had the ${counted(lateCount, 'late sample')} too would differ in ` +
-              `${counted(end.differentWithLate, 'result')}.`}
-        </p>
-      )}
-    </>
+    <table class="figures">
+      <caption class="hidden">How far the replay has come</caption>
+      <tbody>
+        {figures.map(([what, value]) => (
+          <tr key={what}>
+            <th scope="row">{what}</th>
+            <td class="number">{value}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
+}
+
+function stateText({ arrived, total, lateCount, end }: ReplayState): string {
+  if (end === undefined) return `${countText(arrived)} of ${counted(total, 'sample')} have arrived.`;
+  const { compared, different, differentWithLate } = end;
+  const compares =
+    different === 0
+      ? `The end is the same: all ${counted(compared, 'result')} of the stream equal those of one batch ` +
+        'over the samples that it took, bit for bit.'
+      : `${counted(different, 'result')} of ${countText(compared)} differ from one batch.`;
+  if (lateCount === 0) return compares;
+  const late = counted(lateCount, 'late sample');
+  return `${compares} A batch that had the ${late} too would differ in ${counted(differentWithLate, 'result')}.`;
 }
