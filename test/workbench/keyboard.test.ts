@@ -72,6 +72,9 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     const widths = [colours, colours.locator('select')].map(async (one) => (await one.boundingBox())!.width);
     expect((await widths[0]!) - (await widths[1]!)).toBeGreaterThan(40);
     expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Share link' }).click();
+    const message = await page.locator('.message').boundingBox();
+    expect(message!.width).toBeGreaterThan(300);
     await openCsv(page, 'the-meter-of-the-third-floor.csv', csv);
     const names = page.locator('.series .name');
     expect(await names.evaluateAll((all) => all.every((one) => one.scrollWidth <= one.clientWidth))).toBe(true);

@@ -31,6 +31,13 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByRole('button', { name: 'Draw office-temperature/Celsius' }).click();
     await eventually(() => page.locator('.legend').textContent()).toContain('office-temperature/Celsius');
     expect(await violations(page)).toEqual([]);
+    // At 200 % too, the names of stored series and what to do with them are side by side.
+    await page.setViewportSize({ width: 640, height: 450 });
+    const stored = page.locator('.table-scroll', {
+      has: page.getByRole('table', { name: 'Series of your organisation' }),
+    });
+    expect(await stored.evaluate((table) => table.scrollWidth - table.clientWidth)).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 900 });
     // Where it comes from is told beside this chart, too.
     await page.getByRole('application').focus();
     await page.keyboard.press('.');
