@@ -91,6 +91,10 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByText('12 events match, 11 to 12 are shown').waitFor();
     expect(await page.getByRole('cell', { name: /^Door \d/ }).allTextContents()).toEqual(['Door 10', 'Door 11']);
     expect(await page.getByRole('button', { name: 'Next events' }).isDisabled()).toBe(true);
+    // At 400 % the tables scroll, by the keyboard too.
+    await page.setViewportSize({ width: 320, height: 256 });
+    expect(await violations(page)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByLabel('Order').fill('');
     await page.getByLabel('Filter').fill("severty eq 'Low'");
     await page.getByRole('button', { name: 'Read events' }).click();

@@ -86,7 +86,8 @@ export function EventsPanel({ client, onSignedOut, wanted }: PartProps & { reado
 
 function EventTable({ events }: { readonly events: readonly Readonly<Record<string, unknown>>[] }) {
   return (
-    <div class="table-scroll">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, by the keyboard too
+    <div class="table-scroll" tabIndex={0}>
       <table>
         <caption class="hidden">Events</caption>
         <thead>
