@@ -12,6 +12,8 @@ const METRIC_NAMES = ['metric', '_field'];
 /** Columns of InfluxDB's CSV that are not tags. */
 const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value', '_field', '_measurement'];
 
+const WIDE_MEND = 'if each column is a series of its own, with --layout wide';
+
 /** Finds what each column is for. Names must come without outer spaces. */
 export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail): Roles {
   options.onColumns?.(columns.map(({ name }) => name));
@@ -28,6 +30,7 @@ export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions,
   if (days !== undefined) {
     notes.push(`a day in each row, in ${days.length} columns from ${days[0]!.name} to ${days.at(-1)!.name}`);
     if (ids.length > 0) notes.push(...table.idNotes(ids));
+    else if (options.layout === undefined) table.failAtSeveralDays(timeColumn, rest, days);
     return { ...found, layout: 'days', values: days, notes };
   }
   if (ids.length > 0) {
@@ -198,12 +201,9 @@ class Table {
     const keys = findKeys(
       times,
       open.map((column) => this.#columns[column]!),
+      false,
     );
-    if (keys.length > 0) {
-      const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
-      const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
-      this.#askSeries(subject, keys.map(({ name }) => argumentOf(name)).join(' '));
-    }
+    if (keys.length > 0) this.#askKeys(keys, WIDE_MEND);
     // This is how pandas writes an unnamed level of an index.
     const index = rest.find((column) => {
       const { name, kind, texts } = this.#columns[column]!;
@@ -211,13 +211,29 @@ class Table {
     });
     if (index === undefined) return;
     const subject = `column ${index + 1}, without a name, ${examplesOf(this.#columns[index]!)} seems`;
-    this.#askSeries(subject, String(index + 1));
+    this.#askSeries(subject, String(index + 1), WIDE_MEND);
   }
 
-  #askSeries(subject: string, argument: string): never {
+  /** Rejects a table with a day in each row whose rows seem to belong to several series. */
+  failAtSeveralDays(timeColumn: number, rest: readonly number[], days: readonly ValueColumn[]): void {
+    const others = rest.filter((column) => !days.some((day) => day.column === column));
+    const keys = findKeys(
+      [this.#columns[timeColumn]!],
+      others.map((column) => this.#columns[column]!),
+      true,
+    );
+    if (keys.length > 0) this.#askKeys(keys, 'if all rows belong to one series, say --layout days');
+  }
+
+  #askKeys(keys: readonly ColumnFacts[], otherMend: string): never {
+    const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
+    const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
+    return this.#askSeries(subject, keys.map(({ name }) => argumentOf(name)).join(' '), otherMend);
+  }
+
+  #askSeries(subject: string, argument: string, otherMend: string): never {
     const mend = `if so, say it with the option series (--series ${argument})`;
-    const wide = 'if each column is a series of its own, with --layout wide';
-    return this.#fail(`${subject} to say which series a row belongs to; ${mend}; ${wide}`, 'csv.unclear');
+    return this.#fail(`${subject} to say which series a row belongs to; ${mend}; ${otherMend}`, 'csv.unclear');
   }
 
   idNotes(ids: Roles['ids']): string[] {
