@@ -141,15 +141,9 @@ function tellNumbers(
   const withComma = values.filter((text) => text.includes(',') && /\d/.test(text));
   if (said === 'comma') return { decimal: 'comma', isGrouped: true };
   if (withComma.length === 0) {
-    const withPoint = values.filter((text) => /\d/.test(text) && text.includes('.'));
-    if (
-      said === undefined &&
-      mayPointGroup &&
-      withPoint.length > 0 &&
-      withPoint.every((text) => POINT_GROUP.test(text))
-    ) {
-      return fail(inDoubt('point', withPoint[0]!), 'csv.unclear');
-    }
+    const withPoint = said === undefined && mayPointGroup ? values.filter((text) => POINT.test(text)) : [];
+    const isInDoubt = withPoint.length > 0 && withPoint.every((text) => POINT_GROUP.test(text));
+    if (isInDoubt) return fail(inDoubt('point', withPoint[0]!), 'csv.unclear');
     return { decimal: 'point', isGrouped: values.some((text) => SPACED.test(text)) };
   }
   if (said === 'point') return { decimal: 'point', isGrouped: true };

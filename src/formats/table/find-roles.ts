@@ -12,8 +12,6 @@ const METRIC_NAMES = ['metric', '_field'];
 /** Columns of InfluxDB's CSV that are not tags. */
 const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value', '_field', '_measurement'];
 
-const WIDE_MEND = 'if each column is a series of its own, with --layout wide';
-
 /** Finds what each column is for. Names must come without outer spaces. */
 export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail): Roles {
   options.onColumns?.(columns.map(({ name }) => name));
@@ -30,7 +28,7 @@ export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions,
   if (days !== undefined) {
     notes.push(`a day in each row, in ${days.length} columns from ${days[0]!.name} to ${days.at(-1)!.name}`);
     if (ids.length > 0) notes.push(...table.idNotes(ids));
-    else if (options.layout === undefined) table.failAtSeveralDays(timeColumn, rest, days);
+    else table.failAtSeveralSeries(timeColumn, clockColumn, rest, days);
     return { ...found, layout: 'days', values: days, notes };
   }
   if (ids.length > 0) {
@@ -41,7 +39,7 @@ export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions,
   const values = table.tableValues(rest, notes);
   const isSingle = options.layout === 'single' || (options.value === undefined && table.isPair(rest));
   const layout = isSingle && options.layout !== 'wide' ? 'single' : 'wide';
-  if (options.layout === undefined) table.failAtSeveralSeries(timeColumn, clockColumn, rest);
+  table.failAtSeveralSeries(timeColumn, clockColumn, rest);
   return { ...found, layout, values: layout === 'single' ? values.slice(0, 1) : values, notes };
 }
 
@@ -191,19 +189,29 @@ class Table {
     return only !== undefined && others.length === 0 && VALUE_NAMES.includes(this.#names[only]!);
   }
 
-  /** Rejects a table whose rows seem to belong to several series, as they would become one. */
-  failAtSeveralSeries(timeColumn: number, clockColumn: number, rest: readonly number[]): void {
-    const chosen = this.#options.value === undefined ? [] : this.#find(this.#options.value, 'value');
-    const { isAskedFor = () => false } = this.#options;
+  /** Rejects a table whose rows seem to belong to several series, as they would become one, unless a layout is said. */
+  failAtSeveralSeries(
+    timeColumn: number,
+    clockColumn: number,
+    rest: readonly number[],
+    days: readonly ValueColumn[] = [],
+  ): void {
+    const { value, layout, isAskedFor = () => false } = this.#options;
+    if (layout !== undefined) return;
+    const values = value === undefined ? days.map(({ column }) => column) : this.#find(value, 'value');
     const isOpen = ({ name }: ColumnFacts): boolean => name !== '' && !isAskedFor(name);
-    const open = rest.filter((column) => !chosen.includes(column) && isOpen(this.#columns[column]!));
-    const times = [timeColumn, clockColumn].flatMap((column) => this.#columns[column] ?? []);
-    const keys = findKeys(
-      times,
-      open.map((column) => this.#columns[column]!),
-      false,
-    );
-    if (keys.length > 0) this.#askKeys(keys, WIDE_MEND);
+    const open = rest.filter((column) => !values.includes(column) && isOpen(this.#columns[column]!));
+    const facts = (columns: readonly number[]) => columns.flatMap((column) => this.#columns[column] ?? []);
+    const keys = findKeys(facts([timeColumn, clockColumn]), facts(open), days.length > 0);
+    const otherwise =
+      days.length > 0
+        ? 'if all rows belong to one series, say --layout days'
+        : 'if each column is a series of its own, with --layout wide';
+    if (keys.length > 0) {
+      const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
+      const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
+      this.#askSeries(subject, keys.map(({ name }) => argumentOf(name)).join(' '), otherwise);
+    }
     // This is how pandas writes an unnamed level of an index.
     const index = rest.find((column) => {
       const { name, kind, texts } = this.#columns[column]!;
@@ -211,29 +219,12 @@ class Table {
     });
     if (index === undefined) return;
     const subject = `column ${index + 1}, without a name, ${examplesOf(this.#columns[index]!)} seems`;
-    this.#askSeries(subject, String(index + 1), WIDE_MEND);
+    this.#askSeries(subject, String(index + 1), otherwise);
   }
 
-  /** Rejects a table with a day in each row whose rows seem to belong to several series. */
-  failAtSeveralDays(timeColumn: number, rest: readonly number[], days: readonly ValueColumn[]): void {
-    const others = rest.filter((column) => !days.some((day) => day.column === column));
-    const keys = findKeys(
-      [this.#columns[timeColumn]!],
-      others.map((column) => this.#columns[column]!),
-      true,
-    );
-    if (keys.length > 0) this.#askKeys(keys, 'if all rows belong to one series, say --layout days');
-  }
-
-  #askKeys(keys: readonly ColumnFacts[], otherMend: string): never {
-    const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
-    const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
-    return this.#askSeries(subject, keys.map(({ name }) => argumentOf(name)).join(' '), otherMend);
-  }
-
-  #askSeries(subject: string, argument: string, otherMend: string): never {
+  #askSeries(subject: string, argument: string, otherwise: string): never {
     const mend = `if so, say it with the option series (--series ${argument})`;
-    return this.#fail(`${subject} to say which series a row belongs to; ${mend}; ${otherMend}`, 'csv.unclear');
+    return this.#fail(`${subject} to say which series a row belongs to; ${mend}; ${otherwise}`, 'csv.unclear');
   }
 
   idNotes(ids: Roles['ids']): string[] {

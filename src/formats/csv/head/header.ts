@@ -147,11 +147,11 @@ function sampleTexts({ columns, separator, defaults }: FoundHeader, bytes: Uint8
 // A hint if a later line looks like the header, after lines about the file.
 function laterHeader(bytes: Uint8Array, line: number): string {
   const lines = new TextDecoder().decode(bytes).split(/\r?\n/).slice(0, 100);
-  const rows = lines.map((text) => text.split(/[;\t|]|,(?!\d)/).map((field) => field.replace(/^[\s"]+|[\s"]+$/g, '')));
-  const isTime = (field: string): boolean => ['instant', 'date'].includes(kindOfText(field));
+  const rows = lines.map((text) => text.split(/[,;\t|]/).map((field) => field.replace(/^[\s"]+|[\s"]+$/g, '')));
+  const hasTime = (fields: readonly string[] = []): boolean =>
+    fields.some((field) => ['instant', 'date'].includes(kindOfText(field)));
   const index = rows.findIndex((names, at) => {
-    const areAboveTimes = rows[at + 1]?.length === names.length && rows[at + 1]!.some(isTime) && !names.some(isTime);
-    return names.length > 1 && (names.some(isTimeName) || areAboveTimes);
+    return names.length > 1 && (names.some(isTimeName) || (hasTime(rows[at + 1]) && !hasTime(names)));
   });
   if (index < 0) return '';
   return `; line ${line + 1 + index} looks like the header: --skip-lines ${line + index} skips what is before it`;
