@@ -48,6 +48,10 @@ export interface Format {
     options: FormatOptions,
     listener: FormatListener,
   ) => Promise<CsvSummary | undefined>;
-  /** Absent for a format that is only read. Loads the packages that it needs. */
-  readonly openWriter?: (onBytes: (bytes: Uint8Array) => void) => Promise<FormatWriter>;
+  /**
+   * Absent for a format that is only read. Loads the packages that it needs.
+   *
+   * @param fileName what the bytes are for; decides where a format has several forms.
+   */
+  readonly openWriter?: (onBytes: (bytes: Uint8Array) => void, fileName: string) => Promise<FormatWriter>;
 }

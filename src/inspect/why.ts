@@ -196,12 +196,16 @@ class Search {
     const columns = step.inputs.map((input) => this.#columnsOf(input));
     const window = windowOf(step, results, range);
     const core = window === undefined ? range : { fromMs: window.startMs, untilMs: window.endMs };
-    const around = window === undefined && operation.shape === 'regrid' ? undefined : core;
+    const isElsewhere = window === undefined && operation.shape === 'regrid' && results.timeMs.length > 0;
+    const around = isElsewhere ? undefined : core;
     const reads = findReads(step, columns, results, range, this.#options, around);
     const inputs = step.inputs.map((input, k): WhyInput => {
       const span = reads?.[k] ?? spanOf(columns[k]!, range);
       const used = slice(columns[k]!, span);
-      this.want(input, reachOf(columns[k]!, span, around));
+      this.want(
+        input,
+        span.from < span.until ? reachOf(columns[k]!, span, around) : gapAt(columns[k]!, around ?? range),
+      );
       const series = input.from === 'source' ? this.#plan.sources[input.index]! : this.#plan.steps[input.index]!.output;
       const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step, used, results);
       return { series, from: input.from, used: samplesOf(used), leftOut };
@@ -286,6 +290,12 @@ function samplesOf({ timeMs, value }: Columns): Sample[] {
 }
 
 const NOWHERE: Range = { fromMs: Infinity, untilMs: -Infinity };
+
+/** A range without samples, whose emptiness may be why a step gave its result; nowhere if it has samples. */
+function gapAt(columns: Columns, range: Range): Range {
+  const { from, until } = spanOf(columns, range);
+  return from === until ? range : NOWHERE;
+}
 
 /** The range of a span of samples, widened to include another range up to the samples before and after the span. */
 function reachOf({ timeMs }: Columns, { from, until }: Span, around = NOWHERE): Range {

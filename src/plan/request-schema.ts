@@ -9,6 +9,7 @@ export function requestSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A windrow request',
+    description: WHAT_IT_CHECKS,
     anyOf: [
       { $ref: '#/$defs/items' },
       {
@@ -27,6 +28,12 @@ export function requestSchema(): JsonSchema {
   };
 }
 
+const WHAT_IT_CHECKS =
+  'The form of a request. What depends on meaning is found only when the request is planned, as by ' +
+  '`windrow explain`: which time zones there are, which of two bounds is the greater, which days a month has, how ' +
+  'long durations are and which divide another, and what inputs refer to. A plan also takes names of operations, ' +
+  'functions and choices in any case; here they are spelt as documented.';
+
 const seriesSchema = {
   type: 'object',
   properties: {
@@ -37,7 +44,7 @@ const seriesSchema = {
       pattern: '^(\\*|[^*]+)$',
       description: 'The id of a series; `*` for every series; or a pattern for those that match, such as `zone-{n}`.',
     },
-    metric: { type: 'string', minLength: 1 },
+    metric: { type: 'string', minLength: 1, description: 'What the series holds; `Raw` for samples from outside.' },
   },
   required: ['timeseriesId', 'metric'],
   additionalProperties: false,
@@ -55,9 +62,18 @@ function itemSchema(): JsonSchema {
         minLength: 1,
         description: 'The name under which the result of the last step appears.',
       },
-      processingType: { type: 'string', enum: ['batch', 'stream'] },
+      processingType: {
+        type: 'string',
+        enum: ['batch', 'stream'],
+        description: 'Whether the service computes results by `frequency`, or as samples arrive.',
+      },
       frequency: { type: 'string', enum: ['PT15M', 'PT1H', 'PT24H'], description: 'How often a batch runs.' },
-      operations: { type: 'array', minItems: 1, items: { $ref: '#/$defs/step' } },
+      operations: {
+        type: 'array',
+        minItems: 1,
+        items: { $ref: '#/$defs/step' },
+        description: 'The steps, in any order but that the last one gives the result.',
+      },
     },
     required: ['metric', 'processingType', 'operations'],
     additionalProperties: false,
@@ -72,10 +88,25 @@ function stepSchema(): JsonSchema {
   return {
     type: 'object',
     properties: {
-      operation: { type: 'string', enum: operations.flatMap(({ name, aliases = [] }) => [name, ...aliases]) },
-      input: { type: 'array', minItems: 1, items: { $ref: '#/$defs/series' } },
-      output: { type: 'array', minItems: 1, maxItems: 1, items: { $ref: '#/$defs/output' } },
-      parameters: { type: 'object' },
+      operation: {
+        type: 'string',
+        enum: operations.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+        description: 'What the step does; `windrow operations NAME` shows it with examples.',
+      },
+      input: {
+        type: 'array',
+        minItems: 1,
+        items: { $ref: '#/$defs/series' },
+        description: 'The series that the step reads: samples from outside, or what other steps give.',
+      },
+      output: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 1,
+        items: { $ref: '#/$defs/output' },
+        description: 'The series that the step gives, for other steps to read.',
+      },
+      parameters: { type: 'object', description: 'What the operation needs to know; see the operation.' },
     },
     required: ['operation', 'input', 'output'],
     additionalProperties: false,

@@ -35,7 +35,7 @@ it('rows of Parquet that all lie outside the run give no results, as with CSV', 
 });
 
 describe('results', () => {
-  it.each(['out.ndjson', 'out.parquet', 'out.arrow'])('as %s read back to the same samples', async (name) => {
+  it.each(['out.ndjson', 'out.parquet', 'out.arrow', 'out.arrows'])('as %s read back the same', async (name) => {
     const world = negating({ 'office.csv': CSV });
     const written = await run(world, 'office.csv', '--output', `~/${name}`);
     expect(written).toMatchObject({ code: 0, stdout: '' });
@@ -47,9 +47,14 @@ describe('results', () => {
     );
   });
 
-  it.each([parquet, arrow, ndjson])('of many batches are in order: $name', async (format) => {
+  it.each([
+    ['x.parquet', parquet],
+    ['x.arrow', arrow],
+    ['x.arrows', arrow],
+    ['x.ndjson', ndjson],
+  ])('of many batches are in order: %s', async (name, format) => {
     const parts: Uint8Array[] = [];
-    const writer = await format.openWriter!((bytes) => parts.push(bytes.slice()));
+    const writer = await format.openWriter!((bytes) => parts.push(bytes.slice()), name);
     const count = 110_000;
     const timeMs = Float64Array.from({ length: count }, (_, i) => 17e11 + i * 1000.5);
     const series = ['a', 'b'].map((timeseriesId, sign) => {
@@ -81,6 +86,19 @@ describe('results', () => {
       expect(found.get(timeseriesId)!.every((one, i) => Object.is(one, expected[i]))).toBe(true);
       expect(found.get(timeseriesId)).toHaveLength(expected.length);
     }
+  });
+
+  it('are an Arrow stream in a file of that name, as other tools expect, and an Arrow file otherwise', async () => {
+    const world = negating({ 'office.csv': CSV });
+    const isFile = async (name: string): Promise<boolean> => {
+      expect((await run(world, 'office.csv', '--output', `~/${name}`)).code).toBe(0);
+      return world.read(name).startsWith('ARROW1');
+    };
+    expect([await isFile('out.arrow'), await isFile('out.feather'), await isFile('out.arrows')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   it('are refused in a read-only format', async () => {

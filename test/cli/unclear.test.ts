@@ -129,6 +129,21 @@ describe('one day per row', () => {
     expect(ended.stderr).toContain('decimal commas');
   });
 
+  it.each([
+    ['meter', ['office', 'cellar'], 'the column "meter" (office, cellar) seems to say which series a row belongs to'],
+    ['flow', [1, 2], 'the column "flow" (1, 2) seems to say which series a row belongs to'],
+  ])('never merges the rows of several series (%s)', async (name, keys, question) => {
+    const dates = ['2024-03-01', '2024-03-02', '2024-03-03', '2024-03-04'];
+    const rows = dates.flatMap((day) => keys.map((key) => `${key},${day},${clocks.map((_, i) => i / 10)}\n`));
+    const world = worldWith(`${name},date,${clocks}\n${rows.join('')}`, { function: 'Count', interval: 'Daily' });
+    const { code, stdout, stderr } = await run(world);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(question);
+    expect(stderr).toContain(`--series ${name}`);
+    const ended = await run(world, '--layout', 'days');
+    expect(ended.stderr).toMatch(/^windrow: WARNING: 96 of 192 samples of office\/Raw were replaced by a later one/);
+  });
+
   it('may end with 24:00, and leaves out the hour that clocks skip', async () => {
     const names = [...clocks.slice(1), '24:00'];
     const csv = `date,${names}\n2024-03-31,${names.map((name) => (name === '02:00' ? '' : 1))}\n`;

@@ -14,7 +14,7 @@ const fileOf = (name: string): Uint8Array => new Uint8Array(readFileSync(new URL
 
 async function written(format: Format): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  const writer = await format.openWriter!((bytes) => parts.push(bytes.slice()));
+  const writer = await format.openWriter!((bytes) => parts.push(bytes.slice()), `x.${format.name}`);
   const timeMs = Float64Array.from({ length: COUNT }, (_, i) => 17e11 + i * 60_000);
   writer.write({ timeseriesId: 'office', metric: 'Raw', timeMs, value: timeMs.map((_, i) => i + 0.5) });
   writer.end();

@@ -141,6 +141,22 @@ describe('why', () => {
     expect(told.sources.map(({ used }) => used.map(({ value }) => value))).toEqual([[1], [6]]);
   });
 
+  it('where an input had no value, the samples that say so are named', () => {
+    const step = (operation: string, ids: readonly string[], output: string, parameters: object) => {
+      const at = (timeseriesId: string) => ({ timeseriesId, metric: timeseriesId === 's1' ? 'Raw' : 'Step' });
+      return { operation, input: ids.map(at), output: [at(output)], parameters };
+    };
+    const operations = [
+      step('Deadband', ['s1'], 't0', { tolerance: 1 }),
+      step('Mul', ['t0'], 't1', { scalar: 10 }),
+      step('Coalesce', ['t1', 's1'], 't2', { maxhold: 'PT30S' }),
+    ];
+    const plan = createPlan([{ metric: 'Result', processingType: 'batch', operations }]);
+    const told = why(plan, [series([2, 2.5], 's1')], { timeseriesId: 't2', metric: 'Result' }, START_MS + MINUTE_MS);
+    expect(told.value).toBe(2.5);
+    expect(told.sources[0]!.used.map(({ value }) => value)).toEqual([2, 2.5]);
+  });
+
   it.each([
     ['asof', 3, [20], [3], []],
     ['hold', 3, [20], [3], []],

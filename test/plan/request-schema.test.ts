@@ -26,7 +26,29 @@ function isPlanned(request: unknown): boolean {
   }
 }
 
+function at(schema: unknown, path: string): unknown {
+  return path.split('.').reduce((found, key) => (found as Record<string, unknown>)[key], schema);
+}
+
+function fieldsOf(path: string, schema: unknown): { place: string; text: string | undefined }[] {
+  const { properties } = schema as { properties: Record<string, { description?: string }> };
+  return Object.entries(properties).map(([name, { description }]) => ({ place: `${path}/${name}`, text: description }));
+}
+
 describe('the schema of a request', () => {
+  test('describes every field of a request and every parameter, as editors show it', () => {
+    const { $defs, description } = requestSchema() as { $defs: Record<string, object>; description: string };
+    expect(description).toContain('which time zones there are');
+    const fields = ['items.items', 'series', 'step'].flatMap((path) => fieldsOf(path, at($defs, path)));
+    const steps = (at($defs, 'step') as { allOf: { if: object; then: object }[] }).allOf;
+    const parameters = steps.flatMap((step) => {
+      const [name] = at(step, 'if.properties.operation.enum') as string[];
+      return fieldsOf(name!, at(step, 'then.properties.parameters'));
+    });
+    expect([fields.length >= 10, parameters.length > 100]).toEqual([true, true]);
+    expect([...fields, ...parameters].filter(({ text }) => text === undefined).map(({ place }) => place)).toEqual([]);
+  });
+
   test('says which functions are extensions of the interface, as the list of operations does', () => {
     const extensions = ['Mode', 'DistinctCount', 'Increase', 'Rate', 'Slope', 'TimeOfMin', 'TimeOfMax', 'Integral'];
     const all = [...extensions, 'Coverage', 'TimeInState', 'Transitions', 'Covariance', 'Correlation'];

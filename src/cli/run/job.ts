@@ -32,11 +32,10 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   const job = createJob(plan, settings, io, temps);
   const output = openTarget(settings.output, io, temps);
   const outputs = plan.items.map((item) => item.output);
-  const { outputFormat: format } = settings;
   const results =
-    plan.every === undefined && format.name === 'csv'
+    plan.every === undefined && settings.outputFormat.name === 'csv'
       ? new Results(outputs, output, io, temps)
-      : new SpooledResults(format, outputs, output, io, temps);
+      : new SpooledResults(settings, outputs, output, io, temps);
   const rejectsTarget = optionalTarget(settings.rejects, io, temps);
   const rejects = rejectsTarget && new Rejects(rejectsTarget);
   const report = optionalTarget(settings.report, io, temps);

@@ -5,6 +5,7 @@ import { SampleSpool } from '../files/sample-spool.js';
 import type { Target } from '../files/target.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
+import type { Settings } from './run.js';
 
 interface Known {
   readonly reference: SeriesReference;
@@ -21,16 +22,24 @@ export class SpooledResults {
   readonly sampleCounts: number[];
   readonly seriesCounts: number[];
   readonly #format: Format;
+  readonly #fileName: string;
   readonly #target: Target;
   readonly #spool: SampleSpool;
   readonly #matcher: SourceMatcher;
   readonly #known = new Map<string, Known>();
   #lastGiven: readonly Known[] = [];
 
-  constructor(format: Format, outputs: readonly SeriesReference[], target: Target, io: Io, temps: TempFiles) {
+  constructor(
+    { outputFormat, output }: Pick<Settings, 'outputFormat' | 'output'>,
+    outputs: readonly SeriesReference[],
+    target: Target,
+    io: Io,
+    temps: TempFiles,
+  ) {
     this.sampleCounts = outputs.map(() => 0);
     this.seriesCounts = outputs.map(() => 0);
-    this.#format = format;
+    this.#format = outputFormat;
+    this.#fileName = output;
     this.#target = target;
     this.#spool = new SampleSpool(io, temps, target.beside);
     this.#matcher = new SourceMatcher(outputs);
@@ -58,7 +67,7 @@ export class SpooledResults {
   /** Writes the output; `keep` of the target makes it appear. By then the run has named every series, in order. */
   async finish(): Promise<void> {
     let waiting: Uint8Array[] = [];
-    const writer = await this.#format.openWriter?.((bytes) => waiting.push(bytes.slice()));
+    const writer = await this.#format.openWriter?.((bytes) => waiting.push(bytes.slice()), this.#fileName);
     if (writer === undefined) throw new Error('assertion failed: a format that cannot be written');
     const drain = async (): Promise<void> => {
       const pieces = waiting;

@@ -154,14 +154,15 @@ function handleOf({ sizeBytes, readAt }: NonNullable<FormatSource['random']>) {
 
 const BATCH_ROWS = 65_536;
 
-/** Writes a file of `timestamp` (UTC, microseconds), `timeseriesId`, `metric` and `value`. */
-async function openWriter(onBytes: (bytes: Uint8Array) => void): Promise<FormatWriter> {
+/** Writes `timestamp` (UTC, microseconds), `timeseriesId`, `metric` and `value`; a stream if the name says so. */
+async function openWriter(onBytes: (bytes: Uint8Array) => void, fileName: string): Promise<FormatWriter> {
   const arrows = await import('apache-arrow');
-  const { Field, Float64, RecordBatch, RecordBatchFileWriter, Schema, Struct, TimestampMicrosecond, Utf8 } = arrows;
+  const { Field, Float64, RecordBatch, Schema, Struct, TimestampMicrosecond, Utf8 } = arrows;
   const timestamp = new TimestampMicrosecond('UTC');
   const types = { timestamp, timeseriesId: new Utf8(), metric: new Utf8(), value: new Float64() };
   const schema = new Schema(Object.entries(types).map(([name, type]) => new Field(name, type, false)));
-  const writer = new RecordBatchFileWriter();
+  const isStream = /\.arrows$/i.test(fileName);
+  const writer = isStream ? new arrows.RecordBatchStreamWriter() : new arrows.RecordBatchFileWriter();
   writer.reset(undefined, schema);
 
   function writeBatch({ timeseriesId, metric, timeMs, value }: Series, from: number, to: number): void {

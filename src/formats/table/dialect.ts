@@ -1,4 +1,5 @@
 import { hasOpenOrder, isCompactDate, isWrittenDate, possibleOrders, type TimeFormat } from './dates.js';
+import { epochUnitOf } from './read-text.js';
 import type { Fail } from './roles.js';
 
 /** How a table writes its times and values. Plain data, so that it can be posted to threads. */
@@ -24,6 +25,8 @@ export interface DialectOptions {
 export interface FirstTexts {
   readonly times: readonly string[];
   readonly values: readonly string[];
+  /** Whether a point in a value may group digits: where semicolons separate, as the comma is then a decimal sign. */
+  readonly mayPointGroup: boolean;
   /** Whether no more rows will come, so that an open question is an error. */
   readonly isWhole: boolean;
 }
@@ -42,7 +45,7 @@ const TIME_NOTES: Readonly<Record<TimeFormat, string>> = {
 /** Tells how a table writes its times and values; undefined if that needs more of its texts. */
 export function tellDialect(texts: FirstTexts, options: DialectOptions, fail: Fail): Dialect | undefined {
   const time = options.timeFormat ?? tellTime(texts, fail);
-  const numbers = tellNumbers(texts.values, options.decimal, fail);
+  const numbers = tellNumbers(texts, options.decimal, fail);
   if (time === undefined) return undefined;
   const states = Object.entries(options.states ?? {});
   return {
@@ -52,15 +55,28 @@ export function tellDialect(texts: FirstTexts, options: DialectOptions, fail: Fa
   };
 }
 
-/** What is unusual about a dialect, for the summary of a run. */
-export function dialectNotes({ time, decimal, isGrouped, states }: Dialect): string[] {
-  const notes = time === 'auto' || time === 'epoch' ? [] : [TIME_NOTES[time]];
+/**
+ * What is unusual about a dialect, for the summary of a run.
+ *
+ * @param times the first times of the table.
+ */
+export function dialectNotes({ time, decimal, isGrouped, states }: Dialect, times: readonly string[]): string[] {
+  const notes = timeNotes(time, times);
   if (decimal === 'comma') notes.push('decimal commas');
   else if (isGrouped) notes.push('digits in groups');
   const missing = states.filter(([, value]) => Number.isNaN(value)).map(([text]) => text);
   if (missing.length > 0) notes.push(`${missing.join(', ')} missing`);
   for (const [text, value] of states) if (!Number.isNaN(value)) notes.push(`${text} as ${value}`);
   return notes;
+}
+
+function timeNotes(time: Dialect['time'], times: readonly string[]): string[] {
+  if (time === 'auto' || time === 'epoch')
+    return [...new Set(times.flatMap(epochUnitOf))].map((unit) => TIME_NOTES[unit]);
+  if (time === 'ymd' && times.some((text) => /[a-z]{3}/i.test(text) && isWrittenDate(text) !== undefined)) {
+    return ['dates with the name of the month'];
+  }
+  return [TIME_NOTES[time]];
 }
 
 /** Whether the fast readers, which know only ISO 8601, epoch numbers and decimal points, can read this dialect. */
@@ -108,6 +124,8 @@ function tellDigits(digits: readonly string[], fail: Fail): Dialect['time'] {
 }
 
 const POINT = /^[+-]?\d*\.\d+(?:e[+-]?\d+)?$/i;
+/** `1.234`: a group of thousands or three decimals. */
+const POINT_GROUP = /^[+-]?[1-9]\d{0,2}\.\d{3}$/;
 const COMMA = /^[+-]?(?:\d+|\d{1,3}(?:[. \u00a0\u202f']\d{3})+),\d+(?:e[+-]?\d+)?$/i;
 /** `1,234`: a group of thousands or three decimals. */
 const EITHER = /^[+-]?[1-9]\d{0,2},\d{3}$/;
@@ -116,21 +134,30 @@ const SPACED = /^[+-]?[1-9]\d{0,2}(?:[ \u00a0\u202f']\d{3})+(?:\.\d+)?$/;
 const GROUPED = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+|,\d{3})$/;
 
 function tellNumbers(
-  values: readonly string[],
+  { values, mayPointGroup }: FirstTexts,
   said: DialectOptions['decimal'],
   fail: Fail,
 ): Pick<Dialect, 'decimal' | 'isGrouped'> {
   const withComma = values.filter((text) => text.includes(',') && /\d/.test(text));
   if (said === 'comma') return { decimal: 'comma', isGrouped: true };
-  if (withComma.length === 0) return { decimal: 'point', isGrouped: values.some((text) => SPACED.test(text)) };
+  if (withComma.length === 0) {
+    const withPoint = said === undefined && mayPointGroup ? values.filter((text) => POINT.test(text)) : [];
+    const isInDoubt = withPoint.length > 0 && withPoint.every((text) => POINT_GROUP.test(text));
+    if (isInDoubt) return fail(inDoubt('point', withPoint[0]!), 'csv.unclear');
+    return { decimal: 'point', isGrouped: values.some((text) => SPACED.test(text)) };
+  }
   if (said === 'point') return { decimal: 'point', isGrouped: true };
   const isGrouped = withComma.some((text) => GROUPED.test(text));
-  const isPoint = values.some((text) => POINT.test(text) && !/^[+-]?[1-9]\d{0,2}\.\d{3}$/.test(text));
+  const isPoint = values.some((text) => POINT.test(text) && !POINT_GROUP.test(text));
   // If there are decimal points, a value with a decimal comma is an error.
   if (isPoint || isGrouped) return { decimal: 'point', isGrouped };
   if (withComma.some((text) => COMMA.test(text) && !EITHER.test(text))) return { decimal: 'comma', isGrouped: true };
   const either = withComma.find((text) => EITHER.test(text));
   if (either === undefined) return { decimal: 'point', isGrouped: false };
-  const told = `the comma in values such as ${either} may be the decimal sign or group thousands`;
-  return fail(`${told}; say which with the option decimal (--decimal comma, or point)`, 'csv.unclear');
+  return fail(inDoubt('comma', either), 'csv.unclear');
+}
+
+function inDoubt(sign: 'comma' | 'point', example: string): string {
+  const told = `the ${sign} in values such as ${example} may be the decimal sign or group thousands`;
+  return `${told}; say what the decimal sign is with the option decimal (--decimal comma, or point)`;
 }

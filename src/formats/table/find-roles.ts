@@ -28,6 +28,7 @@ export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions,
   if (days !== undefined) {
     notes.push(`a day in each row, in ${days.length} columns from ${days[0]!.name} to ${days.at(-1)!.name}`);
     if (ids.length > 0) notes.push(...table.idNotes(ids));
+    else table.failAtSeveralSeries(timeColumn, clockColumn, rest, days);
     return { ...found, layout: 'days', values: days, notes };
   }
   if (ids.length > 0) {
@@ -38,7 +39,7 @@ export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions,
   const values = table.tableValues(rest, notes);
   const isSingle = options.layout === 'single' || (options.value === undefined && table.isPair(rest));
   const layout = isSingle && options.layout !== 'wide' ? 'single' : 'wide';
-  if (options.layout === undefined) table.failAtSeveralSeries(timeColumn, clockColumn, rest);
+  table.failAtSeveralSeries(timeColumn, clockColumn, rest);
   return { ...found, layout, values: layout === 'single' ? values.slice(0, 1) : values, notes };
 }
 
@@ -188,21 +189,28 @@ class Table {
     return only !== undefined && others.length === 0 && VALUE_NAMES.includes(this.#names[only]!);
   }
 
-  /** Rejects a table whose rows seem to belong to several series, as they would become one. */
-  failAtSeveralSeries(timeColumn: number, clockColumn: number, rest: readonly number[]): void {
-    const chosen = this.#options.value === undefined ? [] : this.#find(this.#options.value, 'value');
-    const { isAskedFor = () => false } = this.#options;
+  /** Rejects a table whose rows seem to belong to several series, as they would become one, unless a layout is said. */
+  failAtSeveralSeries(
+    timeColumn: number,
+    clockColumn: number,
+    rest: readonly number[],
+    days: readonly ValueColumn[] = [],
+  ): void {
+    const { value, layout, isAskedFor = () => false } = this.#options;
+    if (layout !== undefined) return;
+    const values = value === undefined ? days.map(({ column }) => column) : this.#find(value, 'value');
     const isOpen = ({ name }: ColumnFacts): boolean => name !== '' && !isAskedFor(name);
-    const open = rest.filter((column) => !chosen.includes(column) && isOpen(this.#columns[column]!));
-    const times = [timeColumn, clockColumn].flatMap((column) => this.#columns[column] ?? []);
-    const keys = findKeys(
-      times,
-      open.map((column) => this.#columns[column]!),
-    );
+    const open = rest.filter((column) => !values.includes(column) && isOpen(this.#columns[column]!));
+    const facts = (columns: readonly number[]) => columns.flatMap((column) => this.#columns[column] ?? []);
+    const keys = findKeys(facts([timeColumn, clockColumn]), facts(open), days.length > 0);
+    const otherwise =
+      days.length > 0
+        ? 'if all rows belong to one series, say --layout days'
+        : 'if each column is a series of its own, with --layout wide';
     if (keys.length > 0) {
       const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
       const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
-      this.#askSeries(subject, keys.map(({ name }) => argumentOf(name)).join(' '));
+      this.#askSeries(subject, keys.map(({ name }) => argumentOf(name)).join(' '), otherwise);
     }
     // This is how pandas writes an unnamed level of an index.
     const index = rest.find((column) => {
@@ -211,13 +219,12 @@ class Table {
     });
     if (index === undefined) return;
     const subject = `column ${index + 1}, without a name, ${examplesOf(this.#columns[index]!)} seems`;
-    this.#askSeries(subject, String(index + 1));
+    this.#askSeries(subject, String(index + 1), otherwise);
   }
 
-  #askSeries(subject: string, argument: string): never {
+  #askSeries(subject: string, argument: string, otherwise: string): never {
     const mend = `if so, say it with the option series (--series ${argument})`;
-    const wide = 'if each column is a series of its own, with --layout wide';
-    return this.#fail(`${subject} to say which series a row belongs to; ${mend}; ${wide}`, 'csv.unclear');
+    return this.#fail(`${subject} to say which series a row belongs to; ${mend}; ${otherwise}`, 'csv.unclear');
   }
 
   idNotes(ids: Roles['ids']): string[] {

@@ -12,10 +12,16 @@ const SHARED_SHARE_MIN = 0.2;
 /**
  * The columns that seem to tell rows of several series apart, judged by the first rows of a table: one by its name, or
  * because many rows share their time and differ in this column; and a second if rows share time and key without it.
+ *
+ * @param haveValues whether columns that are not among these hold values.
  */
-export function findKeys(times: readonly ColumnFacts[], columns: readonly ColumnFacts[]): readonly ColumnFacts[] {
+export function findKeys(
+  times: readonly ColumnFacts[],
+  columns: readonly ColumnFacts[],
+  haveValues: boolean,
+): readonly ColumnFacts[] {
   const rowTimes = times[0]?.texts.map((_, row) => times.map(({ texts }) => texts[row]).join(' ')) ?? [];
-  const key = columns.find(isNamedAsKey) ?? findByTimes(rowTimes, columns);
+  const key = columns.find(isNamedAsKey) ?? findByTimes(rowTimes, columns, haveValues);
   if (key === undefined) return [];
   const rowKeys = joined(rowTimes, key);
   const isSecond = (column: ColumnFacts): boolean =>
@@ -24,11 +30,15 @@ export function findKeys(times: readonly ColumnFacts[], columns: readonly Column
   return second === undefined ? [key] : [key, second];
 }
 
-function findByTimes(rowTimes: readonly string[], columns: readonly ColumnFacts[]): ColumnFacts | undefined {
+function findByTimes(
+  rowTimes: readonly string[],
+  columns: readonly ColumnFacts[],
+  haveValues: boolean,
+): ColumnFacts | undefined {
   if (!areShared(rowTimes)) return undefined;
   return columns.find((column) => {
     const isOfFew = 2 * distinctTexts(column).length <= column.texts.length;
-    const isBeside = columns.some((other) => other !== column && other.kind === 'number');
+    const isBeside = haveValues || columns.some((other) => other !== column && other.kind === 'number');
     if (!isOfFew || !isBeside || (column.kind !== 'text' && !isWhole(column))) return false;
     return sharingRows(joined(rowTimes, column)) === 0;
   });

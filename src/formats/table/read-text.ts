@@ -118,6 +118,11 @@ function readUsualTime(text: string, zone: Zone | undefined, isEpoch: boolean): 
   return plain === text ? reading : readInstant(plain, zone);
 }
 
+/** The unit of an epoch number; none if a text is not one. */
+export function epochUnitOf(text: string): TimeFormat[] {
+  return EPOCH.test(text) ? [unitOf(Number(text))] : [];
+}
+
 function unitOf(number: number): TimeFormat {
   const size = Math.abs(number);
   if (size < EPOCH_MS_END) return size < EPOCH_SECONDS_END ? 's' : 'ms';

@@ -37,6 +37,7 @@ export class TableReader {
   readonly #options: TableOptions;
   readonly #dialect: Dialect;
   readonly #naming: SeriesNaming;
+  readonly #dialectNotes: readonly string[];
   readonly #readTime: ReturnType<typeof timeReader>;
   readonly #readValue: ReturnType<typeof valueReader>;
   readonly #repeatedHours: RepeatedHours | undefined;
@@ -56,11 +57,14 @@ export class TableReader {
     if (this.roles.layout === 'days') fail('each row holds a day, a layout that is read only from CSV');
     const times = columns[this.roles.timeColumn]?.texts ?? [];
     const values = this.roles.values.flatMap(({ column }) => columns[column]?.texts ?? []);
-    const dialect = tellDialect({ times, values, isWhole }, options, fail);
+    const dialect = tellDialect({ times, values, mayPointGroup: false, isWhole }, options, fail);
     if (dialect === undefined) throw new Error('assertion failed: a dialect was left open');
     const zone = timezone === undefined || isUtc(timezone) ? undefined : zoneOf(timezone);
     this.#options = options;
     this.#dialect = dialect;
+    this.#dialectNotes = options.areTimesTyped
+      ? dialectNotes({ ...dialect, time: 'auto' }, [])
+      : dialectNotes(dialect, times);
     this.#naming = new SeriesNaming(options, (reason) => fail(reason, 'csv.unclear'));
     this.#readTime = timeReader(dialect.time, zone);
     this.#readValue = valueReader(dialect);
@@ -108,8 +112,7 @@ export class TableReader {
     const series = [...this.#byKey.values()].map(({ timeseriesId, metric, samples }) => {
       return { timeseriesId, metric, samples };
     });
-    const dialect: Dialect = this.#options.areTimesTyped ? { ...this.#dialect, time: 'auto' } : this.#dialect;
-    const notes = [...this.roles.notes, ...dialectNotes(dialect), ...this.#naming.notes];
+    const notes = [...this.roles.notes, ...this.#dialectNotes, ...this.#naming.notes];
     const counts = { rows: this.#rows, rejected: this.#rejected, missing: this.#missing };
     return { layout: this.roles.layout, ...counts, series, notes };
   }

@@ -29,7 +29,9 @@ export function openTyped(
   const ofTimes = new TableReader(facts, { ...options, timeFormat: 'ms', areTimesTyped: true }, true);
   const time = columns[ofTimes.roles.timeColumn];
   if (time?.type !== 'time') return new TableReader(facts, options, true);
-  return time.isLocal ? new TableReader(facts, { ...options, timeFormat: undefined }, true) : ofTimes;
+  return time.isLocal
+    ? new TableReader(facts, { ...options, timeFormat: undefined, areTimesTyped: true }, true)
+    : ofTimes;
 }
 
 /** Decimals as the doubles nearest to them, from their digits: whole numbers, or bytes with the greatest first. */

@@ -52,6 +52,17 @@ describe('times', () => {
     expect(timesOf(texts)).toEqual(expected);
   });
 
+  test.each([
+    ['dates with the name of the month', ['31-Jan-2024 23:45', '01-Feb-2024 00:00']],
+    ['dates with the year first', ['2024/01/31 23:45', '2024/2/1']],
+    ['times in epoch seconds', ['1704067200', '1704067200.5']],
+    ['times in epoch milliseconds', ['1704067200123', '1704067200124']],
+    ['times in epoch microseconds', ['1704067200123456', '1704067200123457']],
+    ['times in epoch nanoseconds', ['1704067200123456789']],
+  ])('are told in the summary as %s', (note, texts) => {
+    expect(readCsv(`time,value\n${texts.map((text) => `${text},1\n`).join('')}`).summary.notes).toEqual([note]);
+  });
+
   test('an order of day and month that no row decides is asked for, and taken from the option', () => {
     const texts = ['03/04/2024 00:00', '04/04/2024 00:00'];
     expect(problemOf(() => timesOf(texts))).toMatch(
@@ -88,7 +99,7 @@ describe('values', () => {
   test.each([
     ['decimal commas', ['20,5', '-3', '1.234,5', ',5', ''], [20.5, -3, 1234.5, 0.5, Number.NaN]],
     ['digits in groups', ['1,234.5', '1,234,567', '12', '1.5'], [1234.5, 1234567, 12, 1.5]],
-    ['decimal points', ['1.234', '2'], [1.234, 2]],
+    ['decimal points', ['1.234', '0.125', '2'], [1.234, 0.125, 2]],
   ])('%s', (_, texts, expected) => {
     expect(valuesOf(texts)).toEqual(expected);
   });
@@ -100,6 +111,17 @@ describe('values', () => {
     );
     expect(valuesOf(texts, { decimal: 'comma' })).toEqual([1.234, 2]);
     expect(valuesOf(texts, { decimal: 'point' })).toEqual([1234, 2]);
+  });
+
+  test('a point that can be decimal or thousands is asked for where semicolons leave the comma free', () => {
+    const texts = ['1.234', '987'];
+    expect(problemOf(() => valuesOf(texts))).toMatch(
+      /^csv\.unclear: .*values such as 1\.234 may be.*--decimal comma, or point/,
+    );
+    expect(valuesOf(texts, { decimal: 'comma' })).toEqual([1234, 987]);
+    expect(valuesOf(texts, { decimal: 'point' })).toEqual([1.234, 987]);
+    const { series } = readCsv('time,value\n2024-01-01,1.234\n2024-01-02,987\n');
+    expect([...series[0]!.value]).toEqual([1.234, 987]);
   });
 
   test('options say which texts stand for values', () => {
@@ -122,6 +144,9 @@ describe('lines before the header', () => {
       /line 4 looks like the header: --skip-lines 3 skips/,
     );
     expect(readCsv(csv, { skipLines: 3 }).summary).toMatchObject({ layout: 'single', rows: 1 });
+    expect(problemOf(() => readCsv('Logger 5\nSerial;123\n\nZeit;Wert\n31.12.2024 22:00;20,5\n'))).toMatch(
+      /line 4 looks like the header: --skip-lines 3 skips/,
+    );
   });
 
   test('UTF-16 is read however the bytes are cut, and errors have the right line', () => {
@@ -174,7 +199,10 @@ describe('columns', () => {
   test('of a single series may have any name', () => {
     const as = { timeseriesId: 'office', metric: 'Raw' };
     const { series, summary } = readCsv('time,value\n0,1\n', { as });
-    expect([series[0]?.timeseriesId, summary.notes]).toEqual(['office', ['csv/Raw as office/Raw']]);
+    expect([series[0]?.timeseriesId, summary.notes]).toEqual([
+      'office',
+      ['times in epoch seconds', 'csv/Raw as office/Raw'],
+    ]);
     expect(problemOf(() => readCsv('time,a,b\n0,1,2\n', { as }))).toMatch(
       /several series, among them a\/Raw and b\/Raw/,
     );

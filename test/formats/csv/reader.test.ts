@@ -63,7 +63,7 @@ describe('the content of a file is counted', () => {
         { timeseriesId: 'b', metric: 'Raw', samples: 1 },
         { timeseriesId: 'c', metric: 'Raw', samples: 1 },
       ],
-      notes: [],
+      notes: ['times in epoch seconds'],
     });
   });
 

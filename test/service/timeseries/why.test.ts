@@ -37,6 +37,32 @@ it('lists the steps, the window and the samples that a stored result depends on'
   });
 });
 
+it('tells of the samples as they are today: overwritten, deleted and late ones', async () => {
+  const usedFor = async (time: string) => {
+    const { body } = await ask(`peak/why?metric=Result&time=${time}`);
+    const { val, sources } = body.data as { val: number; sources: { used: { samples: { val: number }[] } }[] };
+    return [val, sources[0]!.used.samples.map((sample) => sample.val)];
+  };
+  const startMs = Date.UTC(2026, 0, 1);
+  const at = (minute: number) => new Date(startMs + minute * 60_000).toISOString();
+  const write = async (minute: number, value: number) => {
+    const timeMs = Float64Array.of(startMs + minute * 60_000);
+    await posting.write([{ timeseriesId: 'hall', metric: 'Raw', timeMs, value: Float64Array.of(value) }]);
+    await posting.service.service.worker.onIdle();
+  };
+  for (const [minute, value] of [3, 9, 4, 1, 1, 1, 1, 1, 1, 1].entries()) if (minute !== 2) await write(minute, value);
+  await posting.run([item('Aggregate', { function: 'Max', interval: 'PT5M' }, ['hall'], 'peak')]);
+  expect(await usedFor(at(0))).toEqual([9, [3, 9, 1, 1]]);
+  await write(2, 4);
+  expect(await usedFor(at(0))).toEqual([9, [3, 9, 4, 1, 1]]);
+  await write(1, 2);
+  expect(await usedFor(at(0))).toEqual([4, [3, 2, 4, 1, 1]]);
+  const range = `metric=Raw&startTime=${at(2)}&endTime=${at(3)}`;
+  expect((await posting.call('DELETE', `/core/timeseries/hall/samples?${range}`)).statusCode).toBe(200);
+  await posting.service.service.worker.onIdle();
+  expect(await usedFor(at(0))).toEqual([3, [3, 2, 1, 1]]);
+});
+
 it('says if a series is not a result, and if there is none at a time', async () => {
   const raw = await ask('room/why?time=2026-01-01T00:00:00Z');
   expect([raw.statusCode, raw.body.status.message]).toEqual([

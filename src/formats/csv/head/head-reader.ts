@@ -54,7 +54,7 @@ export class HeadReader {
     if (to === 0) return undefined;
     try {
       const header = yield* tellHeader(found, bytes.subarray(start, to), false, this.#options);
-      return header?.isPlain && header.notes.length === 0 ? header : undefined;
+      return header?.isUsual ? header : undefined;
     } catch (error) {
       if (error instanceof CsvError) return undefined;
       throw error;

@@ -4,7 +4,7 @@ import { type ColumnFacts, factsOf, kindOfText } from '../../table/facts.js';
 import { findRoles, isTimeName } from '../../table/find-roles.js';
 import type { Fail, Roles } from '../../table/roles.js';
 import { unitOf, withoutUnit } from '../../table/units.js';
-import { LINE_FEED } from '../bytes.js';
+import { LINE_FEED, SEMICOLON } from '../bytes.js';
 import { CsvError } from '../errors.js';
 import type { CsvReaderOptions } from '../options.js';
 import { createRecord, fieldText, isBlank, splitRecord } from '../read/record.js';
@@ -18,6 +18,8 @@ export interface Header extends Roles {
   readonly dialect: Dialect;
   /** Whether the fast readers can take its rows. */
   readonly isPlain: boolean;
+  /** Whether the first row alone tells all this, as nothing is out of the ordinary. */
+  readonly isUsual: boolean;
   /** Whether lines that begin with `#` are annotations, after which a new header follows. */
   readonly isAnnotated: boolean;
   /** The values for empty fields, by column; most files have none. */
@@ -91,24 +93,31 @@ export function* tellHeader(
   const valueTexts = values.flatMap(({ column }) => numbers[column]!);
   const isHomeAssistant = columns.some((name) => name.toLowerCase() === 'entity_id');
   const states = isHomeAssistant ? { unavailable: null, unknown: null, ...options.states } : options.states;
-  const first = { times: texts[roles.timeColumn]!, values: valueTexts, isWhole };
+  const first = {
+    times: texts[roles.timeColumn]!,
+    values: valueTexts,
+    mayPointGroup: separator === SEMICOLON,
+    isWhole,
+  };
   const dialect = tellDialect(first, { ...options, states }, fail);
   if (dialect === undefined) return undefined;
   const inUnits = roles.values.filter(({ column }) => units[column] !== undefined);
   const unitNotes = inUnits.map(({ column, name }) => `values of ${name} in ${units[column]}`);
   const isBare = !isAnnotated && unitNotes.length === 0;
   const isRowASample = roles.layout !== 'days' && (roles.ids.length === 0 || roles.values.length === 1);
+  const isPlain = isRowASample && roles.ids.length <= 1 && roles.clockColumn < 0 && isUsual(dialect) && isBare;
   return {
     ...roles,
     separator,
     columns,
     dialect,
-    isPlain: isRowASample && roles.ids.length <= 1 && roles.clockColumn < 0 && isUsual(dialect) && isBare,
+    isPlain,
+    isUsual: isPlain && roles.notes.length === 0 && dialect.states.length === 0,
     isAnnotated,
     defaults,
     units,
     firstLine: found.nextLine,
-    notes: [...roles.notes, ...dialectNotes(dialect), ...unitNotes],
+    notes: [...roles.notes, ...dialectNotes(dialect, first.times), ...unitNotes],
   };
 }
 
@@ -138,9 +147,11 @@ function sampleTexts({ columns, separator, defaults }: FoundHeader, bytes: Uint8
 // A hint if a later line looks like the header, after lines about the file.
 function laterHeader(bytes: Uint8Array, line: number): string {
   const lines = new TextDecoder().decode(bytes).split(/\r?\n/).slice(0, 100);
-  const index = lines.findIndex((text) => {
-    const names = text.split(/[,;\t|]/).map((name) => name.replace(/^[\s"]+|[\s"]+$/g, ''));
-    return names.length > 1 && names.some(isTimeName);
+  const rows = lines.map((text) => text.split(/[,;\t|]/).map((field) => field.replace(/^[\s"]+|[\s"]+$/g, '')));
+  const hasTime = (fields: readonly string[] = []): boolean =>
+    fields.some((field) => ['instant', 'date'].includes(kindOfText(field)));
+  const index = rows.findIndex((names, at) => {
+    return names.length > 1 && (names.some(isTimeName) || (hasTime(rows[at + 1]) && !hasTime(names)));
   });
   if (index < 0) return '';
   return `; line ${line + 1 + index} looks like the header: --skip-lines ${line + index} skips what is before it`;
