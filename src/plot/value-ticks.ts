@@ -33,11 +33,16 @@ export const binaryTicks: ValueTicks = {
 const FLAT_SHARE = 1e-12;
 const LEAST_SIZE = 1e-300;
 
+/** Whether a line is drawn flat. */
+export function isFlat({ min, max }: Extent): boolean {
+  return max - min <= Math.max(Math.abs(min), Math.abs(max)) * FLAT_SHARE;
+}
+
 // The axis ends at zero if the values lie on one side of it and come near it.
 function padded({ min, max }: Extent): Extent {
   const size = Math.max(Math.abs(min), Math.abs(max));
   if (size < LEAST_SIZE) return { min: -1, max: 1 };
-  if (max - min <= size * FLAT_SHARE) return { min: min - size / 10, max: max + size / 10 };
+  if (isFlat({ min, max })) return { min: min - size / 10, max: max + size / 10 };
   const padding = (max - min) * PADDING;
   const isAbove = min >= 0 && min < max / 3;
   const isBelow = max <= 0 && max > min / 3;
@@ -47,18 +52,23 @@ function padded({ min, max }: Extent): Extent {
 /** A tick's value with as many digits as the step needs, and thousands separated. */
 export function formatValue(value: number, stepSize: number): string {
   const size = Math.max(Math.abs(value), stepSize);
+  const stepExponent = exponentOf(stepSize);
   if (size >= 1e12 || stepSize < 1e-6) {
     return value === 0
       ? '0'
       : withMinus(
           value
-            .toExponential(2)
-            .replace(/\.?0+e/, 'e')
+            .toExponential(Math.max(0, exponentOf(Math.abs(value)) - stepExponent))
+            .replace(/\.0+e/, 'e')
             .replace('e+', 'e'),
         );
   }
-  const digits = Math.max(0, -Math.floor(Math.log10(stepSize) + 1e-9));
+  const digits = Math.max(0, -stepExponent);
   return withMinus(groupThousands(value.toFixed(digits).replace(/^-(?=0\.?0*$)/, '')));
+}
+
+function exponentOf(value: number): number {
+  return Math.floor(Math.log10(value) + 1e-9);
 }
 
 /** A value for a sentence, with about four digits. */

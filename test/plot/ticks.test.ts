@@ -29,8 +29,26 @@ describe('ticks of the value axis', () => {
     [{ min: -0.3, max: 0.31 }, ['−0.3', '−0.2', '−0.1', '0.0', '0.1', '0.2', '0.3']],
     [{ min: 5, max: 5 }, ['4.5', '4.6', '4.7', '4.8', '4.9', '5.0', '5.1', '5.2', '5.3', '5.4', '5.5']],
     [{ min: 0, max: 3e13 }, ['0', '5e12', '1e13', '1.5e13', '2e13', '2.5e13', '3e13']],
+    [
+      { min: 1.7e12, max: 1.7e12 + 3e7 },
+      ['1.700000e12', '1.700005e12', '1.700010e12', '1.700015e12', '1.700020e12', '1.700025e12', '1.700030e12'],
+    ],
   ])('%j', (extent, labels) => {
     expect(valueTicks(extent, 10).ticks.map(({ label }) => label)).toEqual(labels);
+  });
+
+  it('have labels that differ from one another', () => {
+    const size = fc.double({ min: -15, max: 15, noNaN: true }).map((exponent) => 10 ** exponent);
+    const share = fc.double({ min: -11, max: 1, noNaN: true }).map((exponent) => 10 ** exponent);
+    fc.assert(
+      fc.property(size, share, fc.constantFrom(-1, 1), (least, part, sign) => {
+        const ends = [sign * least, sign * least * (1 + part)];
+        const labels = valueTicks({ min: Math.min(...ends), max: Math.max(...ends) }, 8).ticks.map(
+          ({ label }) => label,
+        );
+        expect(new Set(labels).size).toBe(labels.length);
+      }),
+    );
   });
 
   it('never show a negative zero', () => {

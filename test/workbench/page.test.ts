@@ -400,6 +400,23 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
+  it.each([
+    ['smaller than a thousandth', [0.0001, 0.0002, 0.0004], /^0\.000\d+$/],
+    ['that differ by their last bits', [1e9, 1e9 + 2 ** -22, 1e9], /^[\d,]+$/],
+  ])('labels each tick of values %s otherwise', async (_, values, form) => {
+    const { page } = await open(fileUrl);
+    await page.evaluate(`globalThis.written = [];
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        written.push(text);
+        return fillText.call(this, text, ...place);
+      };`);
+    const rows = values.map((value, i) => `${new Date(60_000 * i).toISOString()},${value}`);
+    await openCsv(page, 'meter.csv', ['timestamp,value', ...rows, ''].join('\n'));
+    const ticks = async () => new Set((await page.evaluate<string[]>('written')).filter((text) => form.test(text)));
+    await eventually(async () => (await ticks()).size).toBeGreaterThan(3);
+  });
+
   it('is complete in dark mode and on a phone', async () => {
     const { page } = await open(fileUrl, {
       colorScheme: 'dark',

@@ -1,3 +1,4 @@
+import { isFlat } from '../../plot/value-ticks.js';
 import type { Line } from '../engine/protocol.js';
 
 /** The scales that map times and values into a drawing. */
@@ -17,7 +18,7 @@ export function valueExtent(values: Iterable<Float64Array>): readonly [min: numb
     }
   }
   if (min > max) return [0, 1];
-  if (min === max) return [min - (Math.abs(min) || 1) / 10, max + (Math.abs(max) || 1) / 10];
+  if (isFlat({ min, max })) return [min - (Math.abs(min) || 1) / 10, max + (Math.abs(max) || 1) / 10];
   return [min - (max - min) * 0.05, max + (max - min) * 0.05];
 }
 

@@ -1,4 +1,5 @@
 import uPlot from 'uplot';
+import { formatValue, isFlat } from '../../plot/value-ticks.js';
 import type { Line, Sample, TimeRange } from '../engine/protocol.js';
 import { lineColour, pageColours } from './theme.js';
 import { timeMarks } from './zoned-time.js';
@@ -124,6 +125,8 @@ export class Surface {
     // As wide as the longest label needs.
     const size: uPlot.Axis.Size = (_, labels) =>
       Math.max(64, ...(labels ?? []).map((label) => 20 + label.length * LETTER_WIDTH));
+    // uPlot itself writes three digits after the point at most.
+    const values: uPlot.Axis.Values = (_, splits, __, ___, step) => splits.map((value) => formatValue(value, step));
     const range: uPlot.Scale.Range = (_, min, max) => (min === null ? [0, 1] : padded(min, max));
     return {
       width: this.#host.clientWidth,
@@ -139,8 +142,8 @@ export class Surface {
           },
           values: () => marks.map(({ label }) => label),
         },
-        { ...axis, scale: 'y', size },
-        ...(isRightUsed ? [{ ...axis, scale: 'right', side: 1 as const, size, grid: { show: false } }] : []),
+        { ...axis, scale: 'y', size, values },
+        ...(isRightUsed ? [{ ...axis, scale: 'right', side: 1 as const, size, values, grid: { show: false } }] : []),
       ],
       series: [
         {},
@@ -263,7 +266,7 @@ export function zoomed({ fromMs, untilMs }: TimeRange, ratio: number, aroundMs: 
 }
 
 function padded(min: number, max: number): [number, number] {
-  const room = (max - min) * 0.06 || Math.abs(max) / 10 || 1;
+  const room = isFlat({ min, max }) ? Math.abs(max) / 10 || 1 : (max - min) * 0.06;
   return [min - room, max + room];
 }
 
