@@ -100,7 +100,7 @@ const withoutUnused = [
   replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
 ];
 
-// Of uPlot the page uses lines over times that it labels itself: no bars, splines, bands, logarithms, dates, focus,
+// Of uPlot the page uses lines over axes that it labels itself: no bars, splines, bands, logarithms, dates, focus,
 // synchronised charts, legend or ranges of its own. uPlot is one large function, in which no bundler sees that.
 const UNUSED_OF_UPLOT = {
   ...Object.fromEntries(
@@ -109,7 +109,7 @@ const UNUSED_OF_UPLOT = {
       .concat(['tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal'])
       .concat(['initLegendRow', 'setLegendValues', 'syncLegend', 'toggleDOM', 'addSeries', 'delSeries'])
       .concat(['setSeries', 'setFocus', 'pubSync', '_rangeNum', 'addBand', 'setBand', 'batch'])
-      .concat(['sortCols', 'legendStroke', 'legendFill', 'snapNumY', 'numSeriesVal', 'delBand', 'pub'])
+      .concat(['sortCols', 'legendStroke', 'legendFill', 'snapNumY', 'numSeriesVal', 'delBand', 'pub', 'numAxisVals'])
       .map((name) => [name, '']),
   ),
   isAsc: 'return true',
@@ -119,10 +119,16 @@ const UNUSED_OF_UPLOT = {
   // A chart begins without data, and is told the range of its times.
   autoScaleX: 'viaAutoScaleX = true; i0 = i1 = idxs[0] = idxs[1] = null; _setScale(xScaleKey, null, null)',
   genTimeStuffs: 'return [[], [], () => {}];',
-  _sync: 'return { pub() {}, sub() {}, unsub() {} };',
+  // Hooks are called at once, and lines lie on whole pixels.
+  fire: 'hooks[evName]?.forEach((hook) => hook.call(null, self, a1, a2));',
+  flushHooks: '',
+  pxRoundGen: 'return round;',
 };
 // What it asks about charts that the page does not draw has one answer, by which the bundler leaves out what follows.
 const ANSWERS_OF_UPLOT = [
+  [/^\tconst seriesIdxMatcher = [\s\S]*?^\tconst sync = _sync\(syncKey\);$|^\t+sync\.(?:un)?sub\(self\);$/gm, ''],
+  [/^\t\(opts\.plugins \|\| \[\]\)\.forEach\([\s\S]*?^\t\}\);$/gm, ''],
+  [/\b_pub && syncOpts\.setSeries\b/g, 'false'],
   [/\bmode == 2\b|\bsyncKey != null|\b\w+\.distr == (?:2|3|4|100)\b|\b\w+\.distr >= 3\b/g, 'false'],
   [/\bsrc != null|\bscaleX\.ori == 1\b/g, 'false'],
   [/\bmode == 1\b|\b\w+\.distr == 1\b|\b(?:sx|scaleX)\.ori == 0\b|\bsrc == null/g, 'true'],
@@ -137,7 +143,7 @@ const ANSWERS_OF_UPLOT = [
   [/\bborder\.show\b|\baxis\.align(?:To)? == [12]|(?<!\.)\bdistr == (?:3|4|100)\b|\bshouldAlpha\b(?! =)/g, 'false'],
   [/(?<!let )\bangle\b(?! +=)/g, '0'],
   [/^\s*uPlot\.(?:assign|fmtNum|range(?:Num|Log|Asinh)|orient|fmtDate|tzDate|sync|addGap|clipGaps) += .*;$/gm, ''],
-  [/^const (?:(?:month|day)s3?|engNames|localTz) += [^;]*;$/gm, ''],
+  [/^const (?:(?:month|day)s3?|engNames|localTz|numFormatter|fmtNum) += [^;]*;$/gm, ''],
 ];
 const withoutUnusedOfUplot = replacing(/[/\\]uPlot\.esm\.js$/, (text) => {
   const used = Object.entries(UNUSED_OF_UPLOT).reduce((left, [name, body]) => {
