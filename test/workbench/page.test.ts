@@ -167,6 +167,8 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
     await addStep(page, 'round');
+    // The JSON follows the steps a moment later.
+    await eventually(() => requestText(page)).toContain('"Round"');
     const written = JSON.parse(await requestText(page));
     await page.getByText('The plan in words').click();
     await eventually(() => page.locator('pre.line').first().textContent()).toBe(explain(createPlan(written)));
