@@ -125,8 +125,8 @@ const UNUSED_OF_UPLOT = {
   pxRoundGen: 'return round;',
 };
 // What it asks about charts that the page does not draw has one answer, by which the bundler leaves out what follows.
-// Where nothing asks, as before synchronising charts and taking plugins, the code itself is cut out. A name that is still
-// used is not noticed here: the tests of the page find it.
+// Where nothing asks, as before synchronising charts and taking plugins, the code itself is cut out. A name that is
+// still used is not noticed here: the tests of the page find it.
 const ANSWERS_OF_UPLOT = [
   [/^\tconst seriesIdxMatcher = [\s\S]*?^\tconst sync = _sync\(syncKey\);$|^\t+sync\.(?:un)?sub\(self\);$/gm, ''],
   [/^\t\(opts\.plugins \|\| \[\]\)\.forEach\([\s\S]*?^\t\}\);$/gm, ''],

@@ -72,7 +72,7 @@ function itemSchema(): JsonSchema {
         type: 'array',
         minItems: 1,
         items: { $ref: '#/$defs/step' },
-        description: 'The steps, in any order but that the last one gives the result.',
+        description: 'The steps, in any order; the last one gives the result.',
       },
     },
     required: ['metric', 'processingType', 'operations'],

@@ -4,7 +4,7 @@ import { changeItems, deleteItem } from '../../../src/service/operations/registe
 import { ResultSeriesError } from '../../../src/storage/samples/samples.js';
 import { transactions } from '../../../src/storage/tables/operations.js';
 import { series } from '../../../src/storage/tables/samples.js';
-import { linesOf } from '../../laws/running.js';
+import { expectSame } from '../../laws/running.js';
 import { item, START_MS } from './posted.js';
 import { openRig, type Rig, smallSizes } from './rig.js';
 
@@ -75,7 +75,7 @@ it('each series that a pattern matches has the result of one batch, whenever it 
           await rig.kill();
           await rig.worker().onIdle();
           const { expected, found } = await rig.compare();
-          expect(linesOf(found)).toEqual(linesOf(expected));
+          expectSame(found, expected);
           await expectMembers(rig, registered);
         } finally {
           await rig.close();

@@ -10,6 +10,7 @@ import {
   within,
 } from '../../parameters.js';
 import { alignParameters, checkAlign } from '../align.js';
+import { heldFunctions } from './more-functions.js';
 import { pairFunctionNames, pairFunctions } from './pair-functions.js';
 
 /** The parameters of the functions that extend the interface. */
@@ -39,14 +40,7 @@ export const pairParameters = { align: alignParameters.align };
 
 const ofStates = ['TimeInState', 'Transitions'];
 /** The time-weighted functions, and those of two inputs. */
-const ofHeldOrPaired = [
-  'WeightedAverage',
-  'TimeWeightedAverage',
-  'Integral',
-  'Coverage',
-  'TimeInState',
-  ...pairFunctionNames,
-];
+const ofHeldOrPaired = ['WeightedAverage', 'TimeWeightedAverage', ...heldFunctions.keys(), ...pairFunctionNames];
 
 /** Which of these parameters belong to which functions. */
 export const ownFunctionsWith: Readonly<Record<string, readonly string[]>> = {
