@@ -51,6 +51,7 @@ export const errorCodes = {
   'storage.value': 'A column of the store cannot hold the value.',
   'storage.damaged': 'The file of the store is damaged, or is not a store of windrow.',
   'storage.failed': 'The store could not be read or written.',
+  'storage.unknown': 'The store was lost during a commit, so whether it took effect is not known.',
   'storage.ended': 'A transaction of the store was used after its end.',
   'storage.closed': 'The store was used after it was closed.',
   'identity.exists': 'A client, user or collection of this name exists already.',
