@@ -1,4 +1,5 @@
-import { type ErrorCode, InputError, OutputLimitError, WindrowError } from '../core/errors.js';
+import { describeOutputLimit, type ErrorCode, InputError, OutputLimitError, WindrowError } from '../core/errors.js';
+import { optionName } from '../formats/table/table-options.js';
 
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
@@ -32,9 +33,8 @@ export function exitCodeOf(error: unknown): number {
 
 /** The message for the user: what is wrong and, for our own mistakes, an apology and the stack. */
 export function describeFailure(error: unknown): string {
-  // The command's names for options differ from the library's.
-  if (error instanceof OutputLimitError) return error.message.replace(/maxOutputSamples$/, '--max-output-samples');
-  if (error instanceof InputError) return error.message.replace(/^(?=(?:from|until|timezone|at): )/, '--');
+  if (error instanceof OutputLimitError) return describeOutputLimit(error, '--max-output-samples');
+  if (error instanceof InputError) return describeByFlag(error);
   if (error instanceof WindrowError) return error.message;
   const missing = missingPackageOf(error);
   if (missing !== undefined) {
@@ -43,6 +43,11 @@ export function describeFailure(error: unknown): string {
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `sorry, this is a bug in windrow; please report it with these lines\n${stack}`;
+}
+
+// The message about a wrong option begins with its name.
+function describeByFlag({ message, options: [wrong] }: InputError): string {
+  return wrong === undefined ? message : `--${optionName(wrong.option)}${message.slice(wrong.option.length)}`;
 }
 
 /** For an optional import: undefined if the package is not installed; any other error is thrown. */

@@ -60,15 +60,26 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
+/** An option that would mend the cause of an error. */
+export interface OptionHint {
+  /** Its name in the library, such as `timeFormat`; the command calls it `--time-format`. */
+  readonly option: string;
+  /** What it could say: values to choose from or, for columns, all of them. Empty if that cannot be told. */
+  readonly values: readonly string[];
+}
+
 /** The base of all errors of windrow: a stable code, and a message that says how to mend the cause. */
 export class WindrowError extends Error {
   readonly code: ErrorCode;
+  /** The options that would mend the cause, each by itself. */
+  readonly options: readonly OptionHint[];
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(code: ErrorCode, message: string, details: { cause?: unknown; options?: readonly OptionHint[] } = {}) {
+    super(message, details);
     // The classes below set `name` themselves, because minifying the published code shortens class names.
     this.name = new.target.name;
     this.code = code;
+    this.options = details.options ?? [];
   }
 }
 
@@ -106,20 +117,30 @@ export class OutputLimitError extends WindrowError {
   override readonly name = 'OutputLimitError';
   /** JSON pointer of the step. */
   readonly pointer: string;
+  readonly operation: string;
   readonly sampleCount: number;
   readonly limit: number;
 
   constructor(pointer: string, operation: string, sampleCount: number, limit: number) {
-    super(
-      'output.limit',
-      `${pointer}: ${operation} would make ${sampleCount.toLocaleString('en-US')} samples, over the limit of ` +
-        `${limit.toLocaleString('en-US')}; take a longer interval, a shorter run (from, until), ` +
-        'or raise maxOutputSamples',
-    );
+    const details = { pointer, operation, sampleCount, limit };
+    const option = 'maxOutputSamples';
+    super('output.limit', describeOutputLimit(details, option), { options: [{ option, values: [] }] });
     this.pointer = pointer;
+    this.operation = operation;
     this.sampleCount = sampleCount;
     this.limit = limit;
   }
+}
+
+/** @param option what raises the limit. */
+export function describeOutputLimit(
+  { pointer, operation, sampleCount, limit }: Pick<OutputLimitError, 'pointer' | 'operation' | 'sampleCount' | 'limit'>,
+  option: string,
+): string {
+  return (
+    `${pointer}: ${operation} would make ${sampleCount.toLocaleString('en-US')} samples, over the limit of ` +
+    `${limit.toLocaleString('en-US')}; take a longer interval, a shorter run (from, until), or raise ${option}`
+  );
 }
 
 /** Bytes that are not a checkpoint, or belong to another plan, other options or another version. */

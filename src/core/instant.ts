@@ -30,7 +30,9 @@ export function readInstant(text: string, zone?: Zone): InstantReading {
   const match = INSTANT.exec(text);
   if (match === null) return { problem: 'is not of the form 2024-01-31T12:00:00Z' };
   const [, year = '', month = '', day = '', hour = '0', minute = '0', second = '0', fraction = '', offset] = match;
-  const fault = fieldFault(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second));
+  const isDayEnd = hour === '24' && Number(minute) === 0 && Number(second) === 0 && /^0*$/.test(fraction);
+  const hours = isDayEnd ? 0 : Number(hour);
+  const fault = fieldFault(Number(year), Number(month), Number(day), hours, Number(minute), Number(second));
   if (fault !== undefined) return { problem: fault };
   const offsetMs = offset === undefined ? 0 : parseOffsetMs(offset);
   if (offsetMs === undefined) return { problem: `has the offset ${offset}, which is not within 23:59` };
@@ -39,7 +41,8 @@ export function readInstant(text: string, zone?: Zone): InstantReading {
     (Number(hour) * 3600 + Number(minute) * 60 + Number(second)) * 1000;
   let wholeMs = localMs - offsetMs;
   if (offset === undefined && zone !== undefined) {
-    const instant = zone.instantsOf(localMs)[0];
+    // A day ends even where no clock shows the midnight after it.
+    const instant = isDayEnd ? zone.firstInstantFrom(localMs) : zone.instantsOf(localMs)[0];
     if (instant === undefined) return { problem: `does not exist in ${zone.name} (clocks go forward then)` };
     wholeMs = instant;
   }
@@ -64,7 +67,7 @@ function fieldFault(
 ): string | undefined {
   if (month < 1 || month > 12) return `has the month ${month}`;
   if (day < 1 || day > daysInMonth(year, month)) return `has the day ${day}, which its month lacks`;
-  if (hour > 23) return `has the hour ${hour}`;
+  if (hour > 23) return `has the hour ${hour}; a day ends at 24:00`;
   if (minute > 59) return `has the minute ${minute}`;
   if (second > 59) return `has the second ${second} (leap seconds are not taken)`;
   return undefined;

@@ -72,5 +72,6 @@ export function toMs(name: string, instant: Instant, timezone: string): number {
 }
 
 function refused(name: string, expected: string, received: string): InputError {
-  return new InputError('option.value', `${name}: expected ${expected}, received ${received}`);
+  const options = [{ option: name, values: [] }];
+  return new InputError('option.value', `${name}: expected ${expected}, received ${received}`, { options });
 }

@@ -79,9 +79,11 @@ function checkTimezone(timezone: unknown): string {
   }
   const near = typeof timezone === 'string' ? didYouMeanZone(timezone) : undefined;
   const mend = near === undefined ? '' : `; ${near}`;
+  const expected = 'an IANA time zone like Europe/Berlin';
   throw new InputError(
     'request.timezone',
-    `timezone: expected an IANA time zone like Europe/Berlin, received ${describeValue(timezone)}${mend}`,
+    `timezone: expected ${expected}, received ${describeValue(timezone)}${mend}`,
+    { options: [{ option: 'timezone', values: [] }] },
   );
 }
 
