@@ -1,4 +1,4 @@
-import { describeOutputLimit, type ErrorCode, InputError, OutputLimitError, WindrowError } from '../core/errors.js';
+import { type ErrorCode, InputError, OutputLimitError, WindrowError } from '../core/errors.js';
 import { optionName } from '../formats/table/table-options.js';
 
 export const EXIT_DONE = 0;
@@ -33,8 +33,7 @@ export function exitCodeOf(error: unknown): number {
 
 /** The message for the user: what is wrong and, for our own mistakes, an apology and the stack. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof OutputLimitError) return describeOutputLimit(error, '--max-output-samples');
-  if (error instanceof InputError) return describeByFlag(error);
+  if (error instanceof InputError || error instanceof OutputLimitError) return describeByFlag(error);
   if (error instanceof WindrowError) return error.message;
   const missing = missingPackageOf(error);
   if (missing !== undefined) {
@@ -45,9 +44,12 @@ export function describeFailure(error: unknown): string {
   return `sorry, this is a bug in windrow; please report it with these lines\n${stack}`;
 }
 
-// The message about a wrong option begins with its name.
-function describeByFlag({ message, options: [wrong] }: InputError): string {
-  return wrong === undefined ? message : `--${optionName(wrong.option)}${message.slice(wrong.option.length)}`;
+// Messages about an option begin with its name, and those about a limit end with it.
+function describeByFlag({ message, options: [named] }: WindrowError): string {
+  if (named === undefined) return message;
+  const { option } = named;
+  const flag = `--${optionName(option)}`;
+  return message.endsWith(option) ? message.slice(0, -option.length) + flag : flag + message.slice(option.length);
 }
 
 /** For an optional import: undefined if the package is not installed; any other error is thrown. */

@@ -64,8 +64,8 @@ export type ErrorCode = keyof typeof errorCodes;
 export interface OptionHint {
   /** Its name in the library, such as `timeFormat`; the command calls it `--time-format`. */
   readonly option: string;
-  /** What it could say: values to choose from or, for columns, all of them. Empty if that cannot be told. */
-  readonly values: readonly string[];
+  /** What it could say: values to choose from or, for columns, all of them. Absent if that cannot be told. */
+  readonly values?: readonly string[];
 }
 
 /** The base of all errors of windrow: a stable code, and a message that says how to mend the cause. */
@@ -112,35 +112,36 @@ export class InputError extends WindrowError {
   override readonly name = 'InputError';
 }
 
+/** An error about an option, whose message begins with its name. */
+export function wrongOption(
+  option: string,
+  expected: string,
+  received: string,
+  code: ErrorCode = 'option.value',
+): InputError {
+  return new InputError(code, `${option}: expected ${expected}, received ${received}`, { options: [{ option }] });
+}
+
 /** A step would make more samples than `maxOutputSamples` allows. */
 export class OutputLimitError extends WindrowError {
   override readonly name = 'OutputLimitError';
   /** JSON pointer of the step. */
   readonly pointer: string;
-  readonly operation: string;
   readonly sampleCount: number;
   readonly limit: number;
 
   constructor(pointer: string, operation: string, sampleCount: number, limit: number) {
-    const details = { pointer, operation, sampleCount, limit };
-    const option = 'maxOutputSamples';
-    super('output.limit', describeOutputLimit(details, option), { options: [{ option, values: [] }] });
+    super(
+      'output.limit',
+      `${pointer}: ${operation} would make ${sampleCount.toLocaleString('en-US')} samples, over the limit of ` +
+        `${limit.toLocaleString('en-US')}; take a longer interval, a shorter run (from, until), ` +
+        'or raise maxOutputSamples',
+      { options: [{ option: 'maxOutputSamples' }] },
+    );
     this.pointer = pointer;
-    this.operation = operation;
     this.sampleCount = sampleCount;
     this.limit = limit;
   }
-}
-
-/** @param option what raises the limit. */
-export function describeOutputLimit(
-  { pointer, operation, sampleCount, limit }: Pick<OutputLimitError, 'pointer' | 'operation' | 'sampleCount' | 'limit'>,
-  option: string,
-): string {
-  return (
-    `${pointer}: ${operation} would make ${sampleCount.toLocaleString('en-US')} samples, over the limit of ` +
-    `${limit.toLocaleString('en-US')}; take a longer interval, a shorter run (from, until), or raise ${option}`
-  );
 }
 
 /** Bytes that are not a checkpoint, or belong to another plan, other options or another version. */

@@ -29,16 +29,15 @@ export type InstantReading = { readonly timeMs: number } | { readonly problem: s
 export function readInstant(text: string, zone?: Zone): InstantReading {
   const match = INSTANT.exec(text);
   if (match === null) return { problem: 'is not of the form 2024-01-31T12:00:00Z' };
-  const [, year = '', month = '', day = '', hour = '0', minute = '0', second = '0', fraction = '', offset] = match;
-  const isDayEnd = hour === '24' && Number(minute) === 0 && Number(second) === 0 && /^0*$/.test(fraction);
-  const hours = isDayEnd ? 0 : Number(hour);
-  const fault = fieldFault(Number(year), Number(month), Number(day), hours, Number(minute), Number(second));
+  const numbers = match.slice(1, 7).map((digits = '0') => Number(digits));
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers;
+  const [, , , , , , , fraction = '', offset] = match;
+  const isDayEnd = hour === 24 && minute + second + Number(fraction) === 0;
+  const fault = fieldFault(year, month, day, isDayEnd ? 0 : hour, minute, second);
   if (fault !== undefined) return { problem: fault };
   const offsetMs = offset === undefined ? 0 : parseOffsetMs(offset);
   if (offsetMs === undefined) return { problem: `has the offset ${offset}, which is not within 23:59` };
-  const localMs =
-    dayOfDate(Number(year), Number(month), Number(day)) * DAY_MS +
-    (Number(hour) * 3600 + Number(minute) * 60 + Number(second)) * 1000;
+  const localMs = dayOfDate(year, month, day) * DAY_MS + (hour * 3600 + minute * 60 + second) * 1000;
   let wholeMs = localMs - offsetMs;
   if (offset === undefined && zone !== undefined) {
     // A day ends even where no clock shows the midnight after it.
@@ -67,7 +66,7 @@ function fieldFault(
 ): string | undefined {
   if (month < 1 || month > 12) return `has the month ${month}`;
   if (day < 1 || day > daysInMonth(year, month)) return `has the day ${day}, which its month lacks`;
-  if (hour > 23) return `has the hour ${hour}; a day ends at 24:00`;
+  if (hour > 23) return `has the hour ${hour}`;
   if (minute > 59) return `has the minute ${minute}`;
   if (second > 59) return `has the second ${second} (leap seconds are not taken)`;
   return undefined;

@@ -1,4 +1,4 @@
-import { describeValue, InputError, type Issue, RequestError } from '../core/errors.js';
+import { describeValue, InputError, type Issue, RequestError, wrongOption } from '../core/errors.js';
 import { finish, type InTurns } from '../core/turns.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 import { checkPlan, type Plan, type PlanItem } from './plan.js';
@@ -79,11 +79,11 @@ function checkTimezone(timezone: unknown): string {
   }
   const near = typeof timezone === 'string' ? didYouMeanZone(timezone) : undefined;
   const mend = near === undefined ? '' : `; ${near}`;
-  const expected = 'an IANA time zone like Europe/Berlin';
-  throw new InputError(
+  throw wrongOption(
+    'timezone',
+    'an IANA time zone like Europe/Berlin',
+    `${describeValue(timezone)}${mend}`,
     'request.timezone',
-    `timezone: expected ${expected}, received ${describeValue(timezone)}${mend}`,
-    { options: [{ option: 'timezone', values: [] }] },
   );
 }
 

@@ -79,7 +79,7 @@ export function failAtEncoding(header: Uint8Array, file: string, line: number): 
   const words = readings.map(({ encoding, text }) => `${nameIn(text)} in ${encoding}`).join(', ');
   const told = `the header is not UTF-8; it has ${words}`;
   const mend = 'say which with the option encoding (--encoding windows-1252, …)';
-  const hint = { option: 'encoding', values: [] };
+  const hint = { option: 'encoding' };
   throw new CsvError('csv.unclear', { file, line }, `${told}; ${mend}`, { options: [hint] });
 }
 

@@ -142,7 +142,7 @@ class Table {
     if (series3 >= 0) return [{ column: series3, prefix: '' }];
     if (layout === 'long') {
       const mend = 'give them with the option series (--series)';
-      const hint = { option: 'series', values: [] };
+      const hint = { option: 'series' };
       this.#fail(`the long layout needs columns that name the series; ${mend}`, 'columns', [hint]);
     }
     return [];
@@ -181,7 +181,7 @@ class Table {
       this.#fail(
         `the header has ${id} but no column value or val; it has ${names}; the option value names one (--value)`,
         'columns',
-        [{ option: 'value', values: [] }],
+        [{ option: 'value' }],
       );
     }
     return this.#valuesOf(numbers);
@@ -301,8 +301,8 @@ class Table {
       if (/^\d+$/.test(name) && Number(name) >= 1 && Number(name) <= this.#columns.length) return Number(name) - 1;
       const names = this.#columns.map((one) => one.name);
       const mend = didYouMean(name, names) ?? `it has ${names.join(', ')}`;
-      const told = `the header has no column ${JSON.stringify(name)} for the option ${option}`;
-      return this.#fail(`${told}; ${mend}`, 'columns', [{ option, values: [] }]);
+      const told = `the header has no column ${JSON.stringify(name)} for the option ${option} (--${option})`;
+      return this.#fail(`${told}; ${mend}`, 'columns', [{ option }]);
     });
   }
 }

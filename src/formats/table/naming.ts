@@ -59,10 +59,7 @@ export class SeriesNaming {
     if (first === undefined || seriesKey(first) === seriesKey(reference)) return;
     const told = `it has several series, among them ${seriesName(first)} and ${seriesName(reference)}`;
     const mend = 'choose one column with the option value (--value)';
-    this.#fail(`${told}, which one name cannot stand for (--as); ${mend}`, [
-      { option: 'value', values: [] },
-      { option: 'as', values: [] },
-    ]);
+    this.#fail(`${told}, which one name cannot stand for (--as); ${mend}`, [{ option: 'value' }, { option: 'as' }]);
   }
 }
 

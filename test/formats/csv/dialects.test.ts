@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatInstant } from '../../../src/core/instant.js';
 import { CsvError, type ReadCsvOptions, readCsv } from '../../../src/formats/csv/index.js';
+import { optionName } from '../../../src/formats/table/table-options.js';
 
 function timesOf(texts: readonly string[], options: ReadCsvOptions = {}): string[] {
   const { series } = readCsv(`time;value\n${texts.map((text) => `${text};1\n`).join('')}`, options);
@@ -18,10 +19,20 @@ function problemOf(read: () => unknown): string {
   try {
     read();
   } catch (error) {
-    if (error instanceof CsvError) return `${error.code}: ${error.message}`;
-    throw error;
+    if (!(error instanceof CsvError)) throw error;
+    expect(flagsOf(error)).toEqual(flagsNamed(error.message));
+    return `${error.code}: ${error.message}`;
   }
   return expect.fail('it was read');
+}
+
+/** The command's names of the options that an error has as data, and of those that a message names. */
+function flagsOf({ options }: CsvError): string[] {
+  return options.flatMap(({ option }) => (option === 'onBadRow' ? [] : [`--${optionName(option)}`])).sort();
+}
+
+function flagsNamed(message: string): string[] {
+  return [...new Set(message.match(/--[a-z-]+/g))].sort();
 }
 
 describe('times', () => {

@@ -141,7 +141,7 @@ export function columnNames(record: CsvRecord, file: string, line: number): stri
     const text = fieldText(record, index);
     if (text === undefined) {
       throw new CsvError('csv.binary', { file, line }, `the header is not text in ${record.encoding}`, {
-        options: [{ option: 'encoding', values: [] }],
+        options: [{ option: 'encoding' }],
       });
     }
     return text.trim();

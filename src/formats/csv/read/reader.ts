@@ -1,4 +1,4 @@
-import { InputError } from '../../../core/errors.js';
+import { wrongOption } from '../../../core/errors.js';
 import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
@@ -93,8 +93,7 @@ export class FileReader implements CsvReader {
     const { fileName, timezone, chunkRows = CHUNK_ROWS } = options;
     const { isAlone = false, onRows, onFault, isPatient = false, limits = UNLIMITED } = place;
     if (!Number.isInteger(chunkRows) || chunkRows < 1) {
-      const problem = `chunkRows: expected a whole number of at least 1, received ${chunkRows}`;
-      throw new InputError('option.value', problem, { options: [{ option: 'chunkRows', values: [] }] });
+      throw wrongOption('chunkRows', 'a whole number of at least 1', String(chunkRows));
     }
     this.#file = fileName;
     this.#options = options;
@@ -326,7 +325,5 @@ function findZone(name: string | undefined): Zone | undefined {
   if (zone !== undefined) return zone;
   const near = didYouMeanZone(name);
   const mend = near === undefined ? '' : `; ${near}`;
-  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone${mend}`, {
-    options: [{ option: 'timezone', values: [] }],
-  });
+  throw wrongOption('timezone', 'an IANA time zone like Europe/Berlin', `${JSON.stringify(name)}${mend}`);
 }
