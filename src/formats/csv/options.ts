@@ -39,7 +39,8 @@ export interface CsvReaderOptions extends Omit<RoleOptions, 'isAskedFor' | 'stat
   /** The name of the file's only series, whatever the file calls it. */
   readonly as?: SeriesReference | undefined;
   /**
-   * How the text is encoded; by default UTF-8, UTF-16 or Windows-1252, as the file tells. A byte order mark counts more.
+   * How the text is encoded; by default UTF-8, UTF-16 or Windows-1252, as the file tells. A byte order mark
+   * counts more.
    */
   readonly encoding?: Encoding | undefined;
   /** How many lines to skip before the header; 0 by default. */

@@ -211,7 +211,7 @@ describe('columns', () => {
 
   test('that do not exist are reported with those that do', () => {
     expect(problemOf(() => readCsv(csv, { time: ['wen'] }))).toMatch(
-      /^csv\.header: .*no column "wen" for the option time; did you mean `when`\?/,
+      /^csv\.header: .*no column "wen" for the option time \(--time\); did you mean `when`\?/,
     );
     expect(problemOf(() => readCsv(csv))).toMatch(
       /^csv\.unclear: .*the columns "when", "until" hold times; .*--time when/,
