@@ -12,7 +12,7 @@ import { rolldown } from 'rolldown';
 import { licencesOf, packagesOf, writeThirdParty } from './third-party.mjs';
 
 const rootUrl = new URL('../', import.meta.url);
-const PACKED_BYTES_MAX = 150_000;
+const PACKED_BYTES_MAX = 152_000;
 const HOUR_MS = 3_600_000;
 /** The replacements that have changed no file yet. */
 const unused = new Set();
