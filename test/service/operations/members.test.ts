@@ -198,14 +198,40 @@ it('a member that clients stood in the way of comes when they delete their sampl
   }
 });
 
-async function messageOf(rig: Rig, timeseriesId: string): Promise<string | null | undefined> {
+async function messageOf(rig: Rig, timeseriesId: string, at = 'zone-10'): Promise<string | null | undefined> {
   const { transactionId } = (await rig.items()).find((row) => row.timeseriesId === timeseriesId)!;
   const { organisation, context } = rig;
-  const row = await context.storage.read(rig.shardOf('zone-10'), (tx) =>
+  const row = await context.storage.read(rig.shardOf(at), (tx) =>
     tx.get(transactions, { organisation, transactionId }),
   );
   return row?.message;
 }
+
+// Anybody with `core_write` may write such a series; once, it stopped the computing of its whole shard.
+it('series whose ids look like patterns have no member, and hinder no other', async () => {
+  const rig = await openRig({ nowMs: START_MS });
+  try {
+    const write = (id: string) => ({ kind: 'write', id, from: 0, count: 9 }) as const;
+    const odd = ['zone-*', 'zone-{n}', 'zone-{m}', 'zone-{a}{b}'];
+    await act(rig, [{ kind: 'register', pattern: 0 }, ...odd.map(write), write('zone-1'), { kind: 'idle' }]);
+    const none = new Float64Array(0);
+    const deleted = { fromMs: START_MS, untilMs: START_MS + 1 };
+    await rig.append({ timeseriesId: 'zone-*', metric: 'Sum', timeMs: none, value: none, deleted });
+    await act(rig, [{ kind: 'restart' }, write('zone-10'), { kind: 'idle' }]);
+    expect([...new Set((await rig.items()).map(({ timeseriesId }) => timeseriesId))].sort()).toEqual([
+      'zone-1',
+      'zone-10',
+      'zone-{n}',
+    ]);
+    const { expected, found } = await rig.compare();
+    expectSame(found, expected);
+    expect(await messageOf(rig, 'zone-{n}', 'zone-*')).toMatch(
+      /^not computed: zone-\S+\/Sum: with the name filled in, an id would itself be a pattern, or have a `\*`$/,
+    );
+  } finally {
+    await rig.close();
+  }
+});
 
 it('a member takes the place of an item that is deleted', async () => {
   const rig = await openRig({ nowMs: START_MS });

@@ -1,6 +1,7 @@
 import { filled } from '../../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../../core/series.js';
 import { SourceMatcher } from '../../../core/source-matcher.js';
+import { RequestError } from '../../../index.js';
 import { filledRequest } from '../../../plan/patterns.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 import type { Reader } from '../../../storage/storage.js';
@@ -21,7 +22,7 @@ import { equal } from '../../store.js';
 import { nameProblem } from '../../timeseries/write/json.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
 import { noteChange, registerItem } from '../register.js';
-import { definitionOf } from '../request.js';
+import { definitionOf, type ItemDefinition } from '../request.js';
 import type { ItemSession } from './item.js';
 
 /** An item with patterns, as of the catalogue's commit. */
@@ -139,7 +140,7 @@ export class PatternMembers {
     const organisation = this.#organisation;
     for (const pattern of this.#patterns) {
       for (const { member } of pattern.results.placesOf(result)) {
-        for (const { timeseriesId, metric } of definitionOf(filledRequest(pattern.request, member!)).plan.sources) {
+        for (const { timeseriesId, metric } of definitionOfMember(pattern, member!)?.plan.sources ?? []) {
           const source = { timeseriesId, metric };
           const isOfMember = pattern.sources.placesOf(source).some((place) => place.member === member);
           if (!isOfMember || (await session.tx.get(series, { organisation, ...source })) === undefined) continue;
@@ -184,8 +185,8 @@ export class PatternMembers {
     };
     const problem = nameProblem(output.timeseriesId);
     if (problem !== undefined) return refuse(`its id is not ${problem}`);
-    const request = filledRequest(pattern.request, member);
-    const definition = { posted: request.at(-1), ...definitionOf(request) };
+    const definition = definitionOfMember(pattern, member);
+    if (definition === undefined) return refuse('with the name filled in, an id would itself be a pattern, or have a `*`');
     try {
       const scope: ItemScope = {
         organisation,
@@ -206,6 +207,19 @@ export class PatternMembers {
     const child = await registerItem(context, writer, registrationOf(transaction), definition, transactionId);
     await addChild(writer, transaction, child.state as 'Created');
     return true;
+  }
+}
+
+/** Undefined for a member whose ids no request could name: filled in, they would be patterns or have a `*`. */
+function definitionOfMember(pattern: Pattern, member: string): ItemDefinition | undefined {
+  const request = filledRequest(pattern.request, member);
+  try {
+    const definition = definitionOf(request);
+    return definition.plan.every === undefined ? { posted: request.at(-1), ...definition } : undefined;
+  } catch (error) {
+    // The pattern itself was checked, so nothing but its ids can be at fault.
+    if (error instanceof RequestError) return undefined;
+    throw error;
   }
 }
 
