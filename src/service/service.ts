@@ -5,7 +5,7 @@ import type { ServiceContext } from './context.js';
 import { startForgetting } from './events/forget.js';
 import { registerEvents } from './events/routes.js';
 import { addJsonBodies } from './http/bodies.js';
-import { endStalls } from './http/connections.js';
+import { answerInTurn, endStalls } from './http/connections.js';
 import { type ContinuationTokens, createContinuationTokens } from './http/continuation.js';
 import { addCorrelation, addRequestLog } from './http/correlation.js';
 import { addCors } from './http/cors.js';
@@ -61,6 +61,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
         wake: (shard, hasNewItems) => worker.wake(shard, hasNewItems),
         stopping: stopping.signal,
       };
+      answerInTurn(app, context);
       addErrorHandler(app);
       addCorrelation(app, context);
       addRequestLog(app);
