@@ -46,7 +46,8 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
   setMaxListeners(0, stopping.signal);
   const identity = createIdentity(context, passwordCost === undefined ? {} : { cost: passwordCost });
   const tokens = createContinuationTokens(context);
-  const worker = new Worker(context, openStepPool(context.settings.workerCount));
+  const pool = openStepPool(context.settings.workerCount);
+  const worker = new Worker(context, pool);
   let background: readonly StopWork[] = [];
   return {
     context,
@@ -59,6 +60,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
         authorize: createAuthorize(identity.authenticate),
         tokens,
         wake: (shard, hasNewItems) => worker.wake(shard, hasNewItems),
+        pool,
         stopping: stopping.signal,
       };
       answerInTurn(app, context);
