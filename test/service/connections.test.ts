@@ -50,13 +50,12 @@ describe('requests that are sent ahead of the answers', () => {
 
   const heads = (path: string, count: number) =>
     `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`.repeat(count);
-  const post = (count: number) =>
-    service.app.inject({
-      method: 'POST',
-      url: '/core/samples',
-      headers: { authorization, 'content-type': 'text/csv' },
-      payload: `timestamp,timeseriesId,metric,value\n${Array.from({ length: count }, (_, i) => `${new Date(i * 1000).toISOString()},a,Raw,${i / 7}`).join('\n')}\n`,
-    });
+  const post = (count: number) => {
+    const rows = Array.from({ length: count }, (_, i) => `${new Date(i * 1000).toISOString()},a,Raw,${i / 7}`);
+    const payload = `${['timestamp,timeseriesId,metric,value', ...rows].join('\n')}\n`;
+    const headers = { authorization, 'content-type': 'text/csv' };
+    return service.app.inject({ method: 'POST', url: '/core/samples', headers, payload });
+  };
 
   it('are answered in their order', async () => {
     const client = await talk(url, heads('/health/live', 30) + heads('/nope', 30) + heads('/core/retention', 30));

@@ -69,8 +69,8 @@ export function limitConnections(server: Server, { settings, metrics, log }: Ser
 const AHEAD_MAX = 100;
 
 /**
- * Begins a request only when the answers before it on its connection have gone out. Node would begin all that came in one
- * packet, hundreds of them, and keep their answers in memory while the caller reads none.
+ * Begins a request only when the answers before it on its connection have gone out. Node would begin all that came in
+ * one packet, hundreds of them, and keep their answers in memory while the caller reads none.
  */
 export function answerInTurn(app: FastifyInstance, { metrics }: ServiceContext): void {
   const aheadCounts = new WeakMap<Socket, number>();

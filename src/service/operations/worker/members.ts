@@ -88,8 +88,8 @@ export class PatternMembers {
   }
 
   /**
-   * Registers the members of new series, and those whose result is free now. What exceeds the room of the transaction is
-   * left to `catchUp`.
+   * Registers the members of new series, and those whose result is free now. What exceeds the room of the transaction
+   * is left to `catchUp`.
    *
    * @returns how many there are.
    */
@@ -137,8 +137,8 @@ export class PatternMembers {
   }
 
   /**
-   * Registers the members of series that patterns which are behind have not checked, as many as the transaction has room
-   * for.
+   * Registers the members of series that patterns which are behind have not checked, as many as the transaction has
+   * room for.
    *
    * @returns how many there are.
    */

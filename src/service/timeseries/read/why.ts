@@ -27,8 +27,8 @@ export function createExplainer({ context, pool }: Pick<RouteParts, 'context' | 
 }
 
 /**
- * Explains a stored result, from as many stored samples around it as it takes to recompute it bit for bit. A thread does
- * that, as it takes hundreds of runs.
+ * Explains a stored result, from as many stored samples around it as it takes to recompute it bit for bit. A thread
+ * does that, as it takes hundreds of runs.
  *
  * @throws ServiceError 404 for a series that is not the result of an item, or a time without a result.
  */
