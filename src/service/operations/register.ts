@@ -188,8 +188,8 @@ function itemRow(
  * Registers an item whose ids are patterns, and replaces any existing one with the same result. It computes nothing:
  * the worker registers an item for each member, be its series there already or come later.
  *
- * @param elsewhere its transaction in another shard, as `child`, if it is registered there already; and how many members
- *   of the one before to delete at once.
+ * @param elsewhere its transaction in another shard, as `child`, if it is registered there already; and how many
+ *   members of the one before to delete at once.
  */
 async function registerPattern(
   context: ServiceContext,
