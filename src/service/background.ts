@@ -1,6 +1,7 @@
+import { groupBy } from '../core/group.js';
 import { createCompactor } from '../storage/samples/compaction/compactor.js';
-import { deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
-import { SHARD_COUNT } from '../storage/shard.js';
+import { createRuleFinder, deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
+import type { SeriesRow } from '../storage/tables/samples.js';
 import type { ServiceContext } from './context.js';
 import { listRetention } from './identity/retention.js';
 import { writeReserved } from './store.js';
@@ -57,12 +58,20 @@ export function startRetention(context: ServiceContext): StopWork {
   const { storage, clock } = context;
   return repeat(context, RETENTION_PERIOD_MS, 'old samples were not deleted', async (isStopped) => {
     // Rules lie in the home shard of their organisation, whose series may lie in any shard.
-    const rules = await listRetention(context, {});
-    for (let shard = 0; shard < SHARD_COUNT && rules.length > 0 && !isStopped(); shard++) {
-      const expired = await storage.read(shard, (tx) => findExpired(tx, rules, clock.nowMs()));
-      for (const { row, beforeMs } of expired) {
-        const work = () => writeReserved(storage, shard, (tx) => deleteExpired(tx, row, beforeMs));
-        while (!isStopped() && (await work()));
+    for (const [organisation, rules] of groupBy(await listRetention(context, {}), (rule) => rule.organisation)) {
+      const ruleFor = createRuleFinder(rules);
+      for (const shard of (await context.placements.of(organisation)).shards) {
+        let after: SeriesRow | undefined;
+        do {
+          if (isStopped()) return;
+          const found = await storage.read(shard, (tx) => findExpired(tx, organisation, ruleFor, clock.nowMs(), after));
+          let left = found.expired;
+          while (left.length > 0 && !isStopped()) {
+            const doneCount = await writeReserved(storage, shard, (tx) => deleteExpired(tx, left));
+            left = left.slice(doneCount);
+          }
+          after = found.last;
+        } while (after !== undefined);
       }
     }
   });

@@ -5,7 +5,7 @@ import type { ServiceContext } from './context.js';
 import { startForgetting } from './events/forget.js';
 import { registerEvents } from './events/routes.js';
 import { addJsonBodies } from './http/bodies.js';
-import { endStalls } from './http/connections.js';
+import { answerInTurn, endStalls } from './http/connections.js';
 import { type ContinuationTokens, createContinuationTokens } from './http/continuation.js';
 import { addCorrelation, addRequestLog } from './http/correlation.js';
 import { addCors } from './http/cors.js';
@@ -46,7 +46,8 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
   setMaxListeners(0, stopping.signal);
   const identity = createIdentity(context, passwordCost === undefined ? {} : { cost: passwordCost });
   const tokens = createContinuationTokens(context);
-  const worker = new Worker(context, openStepPool(context.settings.workerCount));
+  const pool = openStepPool(context.settings.workerCount);
+  const worker = new Worker(context, pool);
   let background: readonly StopWork[] = [];
   return {
     context,
@@ -59,8 +60,10 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
         authorize: createAuthorize(identity.authenticate),
         tokens,
         wake: (shard, hasNewItems) => worker.wake(shard, hasNewItems),
+        pool,
         stopping: stopping.signal,
       };
+      answerInTurn(app, context);
       addErrorHandler(app);
       addCorrelation(app, context);
       addRequestLog(app);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest';
 import { openTestService, type TestService } from './app.js';
 import { addClient, commandPath, listening, temporaryFolder, tokenOf } from './serving.js';
 
@@ -34,6 +34,58 @@ async function talk(url: string, first = ''): Promise<Talk> {
 const tokenHead = (length: number) =>
   'POST /idm/ims/connect/token HTTP/1.1\r\nhost: x\r\nauthorization: Basic eDp5\r\n' +
   `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${length}\r\n\r\n`;
+
+describe('requests that are sent ahead of the answers', () => {
+  let service: TestService;
+  let url: string;
+  let authorization: string;
+  let read: MockInstance;
+  beforeEach(async () => {
+    service = await openTestService();
+    url = await service.app.listen({ port: 0 });
+    ({ authorization } = await service.bearer(await service.addClient({ organisation: 'acme' })));
+    read = vi.spyOn(service.service.context.samples, 'read');
+  });
+  afterEach(() => service.close());
+
+  const heads = (path: string, count: number) =>
+    `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`.repeat(count);
+  const post = (count: number) => {
+    const rows = Array.from({ length: count }, (_, i) => `${new Date(i * 1000).toISOString()},a,Raw,${i / 7}`);
+    const payload = `${['timestamp,timeseriesId,metric,value', ...rows].join('\n')}\n`;
+    const headers = { authorization, 'content-type': 'text/csv' };
+    return service.app.inject({ method: 'POST', url: '/core/samples', headers, payload });
+  };
+
+  it('are answered in their order', async () => {
+    const client = await talk(url, heads('/health/live', 30) + heads('/nope', 30) + heads('/core/retention', 30));
+    await expect.poll(() => client.text.match(/HTTP\/1.1 \d+/g)?.length).toBe(90);
+    const statuses = client.text.match(/HTTP\/1.1 \d+/g)!.map((line) => line.slice(-3));
+    expect(statuses).toEqual([...Array(30).fill('200'), ...Array(30).fill('404'), ...Array(30).fill('200')]);
+  });
+
+  it('wait while the caller takes no answer', async () => {
+    // More than the buffers of a connection hold.
+    expect((await post(100_000)).statusCode).toBe(200);
+    const client = await talk(url);
+    client.socket.pause();
+    client.socket.write(heads('/core/timeseries/a/samples?limit=100000', 5));
+    await expect.poll(() => read.mock.calls.length).toBe(1);
+    // A request on another connection, sent later, has its answer.
+    const other = await talk(url, heads('/core/timeseries/a/samples?limit=1', 1));
+    await expect.poll(() => other.text).toContain('HTTP/1.1 200');
+    expect(read).toHaveBeenCalledTimes(2);
+    client.socket.resume();
+    await expect.poll(() => read.mock.calls.length, { timeout: 60_000 }).toBe(6);
+  });
+
+  it('are a hundred at most', async () => {
+    const client = await talk(url, heads('/core/samples/live?timeseries_ids=a', 300));
+    await expect.poll(() => client.isClosed).toBe(true);
+    const other = await talk(url, heads('/core/retention', 1));
+    await expect.poll(() => other.text).toContain('HTTP/1.1 200');
+  });
+});
 
 describe('a body that does not arrive', () => {
   let service: TestService;

@@ -2,10 +2,15 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
-import { deleteExpired, findExpired } from '../../src/storage/samples/compaction/retention.js';
+import {
+  createRuleFinder,
+  deleteExpired,
+  type Expired,
+  findExpired,
+} from '../../src/storage/samples/compaction/retention.js';
 import { createSampleStore } from '../../src/storage/samples/store.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { retention } from '../../src/storage/tables/samples.js';
+import { retention, segments } from '../../src/storage/tables/samples.js';
 import { openDatabase } from './faults.js';
 import { temporaryDirectory } from './open-temporary.js';
 
@@ -209,11 +214,12 @@ describe('the upkeep of a store', () => {
       await tx.insert(retention, { ...rule, kind: 'results', keepMs: 10 * dayMs });
     });
     const commit = await storage.read(SHARD, async (tx) => tx.lastCommit);
-    const expired = await storage.read(SHARD, async (tx) => findExpired(tx, await tx.find(retention), clock.nowMs()));
+    const { expired, last } = await storage.read(SHARD, async (tx) =>
+      findExpired(tx, 'acme', createRuleFinder(await tx.find(retention)), clock.nowMs()),
+    );
+    expect(last).toBeUndefined();
     expect(expired.map(({ row }) => row.metric)).toEqual(['Raw', 'Result']);
-    for (const { row, beforeMs } of expired) {
-      while (await storage.transaction(SHARD, (tx) => deleteExpired(tx, row, beforeMs)));
-    }
+    await deleteAll(storage, expired);
     const spans = [
       ['Raw', 5],
       ['Kept', 20],
@@ -231,4 +237,43 @@ describe('the upkeep of a store', () => {
     expect(await storage.read(SHARD, (tx) => samples.changesAfter(tx, commit))).toEqual([]);
     expect((await checkStore(directory)).faults).toEqual([]);
   });
+
+  it('retention looks through few series at a time, and deletes of few in one transaction', async () => {
+    const storage = await open();
+    const keepMs = 86_400_000;
+    const ids = Array.from({ length: 1200 }, (_, i) => `s${String(i).padStart(4, '0')}`);
+    const old = { metric: 'Raw', timeMs: Float64Array.of(clock.nowMs() - 2 * keepMs), value: Float64Array.of(1) };
+    await storage.transaction(SHARD, (tx) =>
+      samples.append(
+        tx,
+        'acme',
+        ids.map((timeseriesId) => ({ ...old, timeseriesId })),
+      ),
+    );
+    await compact(storage);
+    const rule = { organisation: 'acme', kind: 'samples', metric: '', keepMs, createdMs: 0 };
+    const ruleFor = createRuleFinder(ids.slice(0, 1150).map((timeseriesId) => ({ ...rule, timeseriesId })));
+    const first = await storage.read(SHARD, (tx) => findExpired(tx, 'acme', ruleFor, clock.nowMs()));
+    expect(first.expired.map(({ row }) => row.timeseriesId)).toEqual(ids.slice(0, 1000));
+    const rest = await storage.read(SHARD, (tx) => findExpired(tx, 'acme', ruleFor, clock.nowMs(), first.last));
+    expect(rest.expired.map(({ row }) => row.timeseriesId)).toEqual(ids.slice(1000, 1150));
+    expect(rest.last).toBeUndefined();
+    expect(Math.max(...(await deleteAll(storage, [...first.expired, ...rest.expired])))).toBe(100);
+    const left = await storage.read(SHARD, (tx) => tx.find(segments));
+    expect(left).toHaveLength(50);
+  });
 });
+
+/** Deletes what has expired. @returns how many segments each transaction has deleted. */
+async function deleteAll(storage: Storage, expired: readonly Expired[]): Promise<number[]> {
+  const counts: number[] = [];
+  for (let left = expired; left.length > 0; ) {
+    left = await storage.transaction(SHARD, async (tx) => {
+      const before = await tx.count(segments);
+      const doneCount = await deleteExpired(tx, left);
+      counts.push(before - (await tx.count(segments)));
+      return left.slice(doneCount);
+    });
+  }
+  return counts;
+}

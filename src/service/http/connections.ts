@@ -65,6 +65,32 @@ export function limitConnections(server: Server, { settings, metrics, log }: Ser
   });
 }
 
+/** How many requests a caller may send ahead of the answers on one connection. */
+const AHEAD_MAX = 100;
+
+/**
+ * Begins a request only when the answers before it on its connection have gone out. Node would begin all that came in
+ * one packet, hundreds of them, and keep their answers in memory while the caller reads none.
+ */
+export function answerInTurn(app: FastifyInstance, { metrics }: ServiceContext): void {
+  const aheadCounts = new WeakMap<Socket, number>();
+  app.addHook('onRequest', ({ raw: { socket } }, { raw }, done) => {
+    // Node gives the connection to the first answer that is due.
+    if (raw.socket !== null) return done();
+    const count = (aheadCounts.get(socket) ?? 0) + 1;
+    aheadCounts.set(socket, count);
+    if (count > AHEAD_MAX) {
+      metrics.connectionsEnded.inc({ reason: 'ahead' });
+      socket.destroy();
+      return;
+    }
+    raw.once('socket', () => {
+      aheadCounts.set(socket, aheadCounts.get(socket)! - 1);
+      done();
+    });
+  });
+}
+
 const CHECK_INTERVAL_MS = 1000;
 /** An answer that went out before the body had come stands for a while, to be read. */
 const ANSWERED_MS = 5000;

@@ -24,7 +24,9 @@ export function createMetrics() {
     }),
     connectionsEnded: new Counter({
       name: 'windrow_connections_ended_total',
-      help: 'Connections that were ended: limit (silent, and another came), body or answer (it stalled)',
+      help:
+        'Connections that were ended: limit (silent, and another came), body or answer (it stalled), ' +
+        'ahead (too many requests before their answers)',
       labelNames: ['reason'],
       registers: [registry],
     }),

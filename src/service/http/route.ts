@@ -1,5 +1,6 @@
 import type { ServiceContext } from '../context.js';
 import type { Authorize } from '../identity/principal.js';
+import type { StepPool } from '../operations/compute/pool.js';
 import type { ContinuationTokens } from './continuation.js';
 
 /** What routes behind a bearer token need. */
@@ -9,6 +10,8 @@ export interface RouteParts {
   readonly tokens: ContinuationTokens;
   /** Notifies the worker, within the transaction, of new changes for items of a shard, or of new items. */
   readonly wake: (shard: number, hasNewItems?: boolean) => void;
+  /** The threads for what takes long. */
+  readonly pool: StepPool;
   /** Aborted when the service stops, to end streams that follow series. */
   readonly stopping: AbortSignal;
 }

@@ -1,7 +1,11 @@
+import { WindrowError } from '../../core/errors.js';
 import { SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import { type RetentionRow, retention } from '../../storage/tables/samples.js';
 import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
+
+/** The most rules of an organisation: they are listed in one answer. */
+const RULES_MAX = 10_000;
 
 /** Which samples a retention rule applies to; '' means every series, or every metric. */
 export type RetentionScope = Pick<RetentionRow, 'organisation' | 'timeseriesId' | 'metric'> & {
@@ -16,7 +20,18 @@ export async function setRetention(
   const organisation = checkName('organisation', scope.organisation);
   if (!(Number.isSafeInteger(keepMs) && keepMs > 0)) throw expected('keep', 'a duration above 0', keepMs);
   const row = { ...scope, organisation, keepMs, createdMs: Math.floor(clock.nowMs()) };
-  await writeReserved(storage, shardOf(organisation), (tx) => tx.put(retention, row));
+  await writeReserved(storage, shardOf(organisation), async (tx) => {
+    const { timeseriesId, metric, kind } = scope;
+    const isNew = (await tx.get(retention, { organisation, kind, timeseriesId, metric })) === undefined;
+    if (isNew && (await tx.count(retention, equal({ organisation }))) >= RULES_MAX) {
+      const mend = 'remove some, or set rules for metrics or for all series';
+      throw new WindrowError(
+        'option.value',
+        `${organisation}: expected at most ${RULES_MAX} retention rules, received one more; ${mend}`,
+      );
+    }
+    await tx.put(retention, row);
+  });
 }
 
 export async function listRetention(
@@ -26,8 +41,8 @@ export async function listRetention(
   const rules: RetentionRow[] = [];
   for (let shard = 0; shard < SHARD_COUNT; shard++) {
     if (organisation !== undefined && shard !== shardOf(organisation)) continue;
-    const found = await storage.read(shard, (tx) => tx.find(retention));
-    rules.push(...found.filter((rule) => organisation === undefined || rule.organisation === organisation));
+    const where = organisation === undefined ? [] : equal({ organisation });
+    for (const rule of await storage.read(shard, (tx) => tx.find(retention, { where }))) rules.push(rule);
   }
   return rules;
 }

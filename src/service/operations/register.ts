@@ -4,25 +4,24 @@ import { inTurns } from '../../storage/next-turn.js';
 import { NO_COLUMNS } from '../../storage/samples/samples.js';
 import type { SampleStore } from '../../storage/samples/store.js';
 import type { Placement } from '../../storage/shard.js';
-import type { Reader, Transaction } from '../../storage/storage.js';
+import type { Transaction } from '../../storage/storage.js';
 import {
   AFTER_REPLICATION_MS,
   EVERY_SERIES,
   type ItemRow,
-  itemCatalog,
-  itemCheckpoints,
   itemSources,
   items,
   itemWork,
   type TransactionRow,
   transactions,
 } from '../../storage/tables/operations.js';
-import { logProgress } from '../../storage/tables/samples.js';
 import { createId, type ServiceContext } from '../context.js';
 import { badRequest } from '../http/errors.js';
 import type { ChildStates } from '../status/transactions.js';
 import { equal } from '../store.js';
+import { noteChange } from './catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
+import { endPattern, forgetWork, MEMBERS_PER_TRANSACTION } from './end.js';
 import { addReplicas, dropReplicas } from './replicas.js';
 import { ITEMS_PER_TURN, type ItemDefinition, isPattern } from './request.js';
 import { childTransaction, endTransaction, type Registration, requestTransaction } from './request-transactions.js';
@@ -78,6 +77,8 @@ export async function registerItems(
   const parentId = createId(context);
   const children: TransactionRow[] = [];
   const counts = new Map<Transaction, number>();
+  const patternCount = definitions.filter(({ plan }) => plan.every !== undefined).length;
+  const memberRoom = Math.floor(MEMBERS_PER_TRANSACTION / (patternCount * txs.length));
   for await (const definition of inTurns(definitions, ITEMS_PER_TURN)) {
     const { plan, output } = definition;
     // A pattern is registered in each shard, for its members there.
@@ -85,7 +86,7 @@ export async function registerItems(
     let child: TransactionRow | undefined;
     for (const tx of places) {
       if (plan.every === undefined) child = await registerItem(context, tx, registration, definition, parentId);
-      else child = await registerPattern(context, tx, registration, definition, parentId, child);
+      else child = await registerPattern(context, tx, registration, definition, parentId, { child, memberRoom });
       counts.set(tx, (counts.get(tx) ?? 0) + 1);
     }
     children.push(child!);
@@ -116,14 +117,6 @@ function checkPatterns(definitions: readonly ItemDefinition[]): void {
       { details: { result: output, source: other } },
     );
   }
-}
-
-/** Tells the worker that items were added, changed or removed. */
-export async function noteChange(tx: Transaction): Promise<void> {
-  await tx.put(itemCatalog, { name: 'items', commit: tx.commit });
-  if ((await tx.get(logProgress, { name: 'log' })) !== undefined) return;
-  // This is the first item of the shard: items have to take in what the log gets from now on.
-  await tx.put(logProgress, { name: 'log', absorbedCommit: tx.lastCommit });
 }
 
 /** Registers an item, and replaces any existing item with the same result. */
@@ -195,7 +188,8 @@ function itemRow(
  * Registers an item whose ids are patterns, and replaces any existing one with the same result. It computes nothing:
  * the worker registers an item for each member, be its series there already or come later.
  *
- * @param elsewhere its transaction in another shard, if it is registered there already.
+ * @param elsewhere its transaction in another shard, as `child`, if it is registered there already; and how many
+ *   members of the one before to delete at once.
  */
 async function registerPattern(
   context: ServiceContext,
@@ -203,12 +197,12 @@ async function registerPattern(
   registration: Registration,
   definition: ItemDefinition,
   parentId: string,
-  elsewhere: TransactionRow | undefined,
+  { child: elsewhere, memberRoom }: { readonly child: TransactionRow | undefined; readonly memberRoom: number },
 ): Promise<TransactionRow> {
   const { organisation } = registration.principal;
   const { timeseriesId, metric } = definition.output;
   const [existing] = await tx.find(items, { where: equal({ organisation, timeseriesId, metric }) });
-  if (existing !== undefined) await deletePattern(context, tx, existing, false);
+  if (existing !== undefined) await endPattern(context, tx, existing, { areResultsKept: false, memberRoom });
   const itemId = elsewhere?.itemId ?? createId(context);
   const own = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
   const child = { ...own, transactionId: elsewhere?.transactionId ?? own.transactionId };
@@ -219,67 +213,6 @@ async function registerPattern(
   await tx.insert(itemSources, { organisation, ...EVERY_SERIES, itemId });
   await tx.put(itemWork, { organisation, itemId, dueMs: context.clock.nowMs(), attemptCount: 0 });
   return row;
-}
-
-/** The items of the members of an item with a pattern. */
-async function membersOf(
-  tx: Reader,
-  { organisation, transactionId: parentId }: ItemRow,
-  clientId: string,
-): Promise<ItemRow[]> {
-  const found = await tx.find(transactions, { where: equal({ organisation, clientId, parentId }) });
-  const members: ItemRow[] = [];
-  for await (const { itemId, transactionId } of inTurns(found, ITEMS_PER_TURN)) {
-    const item = itemId === null ? undefined : await tx.get(items, { organisation, itemId });
-    // An item that was registered by itself since is no longer a member.
-    if (item?.transactionId === transactionId) members.push(item);
-  }
-  return members;
-}
-
-/** Ends an item with a pattern, and the items of its members. */
-export async function deletePattern(
-  context: ServiceContext,
-  tx: Transaction,
-  pattern: ItemRow,
-  areResultsKept: boolean,
-): Promise<void> {
-  const { organisation, itemId, transactionId } = pattern;
-  const transaction = await tx.get(transactions, { organisation, transactionId });
-  const members = transaction === undefined ? [] : await membersOf(tx, pattern, transaction.clientId);
-  for await (const member of inTurns(members, ITEMS_PER_TURN)) await deleteItem(context, tx, member, areResultsKept);
-  await endTransaction(tx, pattern, 'the item was deleted');
-  await forgetWork(tx, pattern);
-  await tx.delete(items, equal({ organisation, itemId }));
-  await noteChange(tx);
-}
-
-/** Deletes the sources, state and work of an item. @returns the series that it read */
-async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<readonly SeriesReference[]> {
-  const where = equal({ organisation, itemId });
-  const sources = await tx.find(itemSources, { where });
-  await tx.delete(itemSources, where);
-  await tx.delete(itemCheckpoints, where);
-  await tx.delete(itemWork, where);
-  return sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
-}
-
-/** Ends an item. Its results are deleted too, or kept as a series that clients may write from then on. */
-export async function deleteItem(
-  context: ServiceContext,
-  tx: Transaction,
-  item: ItemRow,
-  areResultsKept: boolean,
-): Promise<void> {
-  const { organisation, itemId } = item;
-  const { samples } = context;
-  await endTransaction(tx, item, 'the item was deleted');
-  await dropReplicas(context, tx, organisation, await forgetWork(tx, item));
-  await tx.delete(items, equal({ organisation, itemId }));
-  // Items that read the results learn of it from the log.
-  if (areResultsKept) await samples.release(tx, organisation, item);
-  else await samples.drop(tx, organisation, item);
-  await noteChange(tx);
 }
 
 /** Deletes the samples of a result, final and provisional; the series stays. */

@@ -13,8 +13,9 @@ import { transactionRecord } from '../status/record.js';
 import { statusAnswer } from '../status/schemas.js';
 import { equal } from '../store.js';
 import { type DryRunScope, dryRun } from './dry-run.js';
+import { deleteItem, endPattern, MEMBERS_PER_TRANSACTION } from './end.js';
 import { type ItemRecord, itemRecords, joinRecords } from './records.js';
-import { changeItems, deleteItem, deletePattern, registerItems } from './register.js';
+import { changeItems, registerItems } from './register.js';
 import { isPattern, readOperations } from './request.js';
 import * as schemas from './schemas.js';
 
@@ -93,8 +94,11 @@ function registerDeletion(app: FastifyInstance, { context, authorize, wake }: Ro
           throw new ServiceError(409, `the item is a member of the pattern of item ${record.pattern}; ${mend}`);
         }
         if (!isPattern(row)) await deleteItem(context, tx, row, areResultsKept);
-        else for (const part of found) await deletePattern(context, part.tx, part.row, areResultsKept);
-        for (const part of found) wake(part.tx.shard);
+        else {
+          const memberRoom = Math.floor(MEMBERS_PER_TRANSACTION / found.length);
+          for (const part of found) await endPattern(context, part.tx, part.row, { areResultsKept, memberRoom });
+        }
+        for (const part of found) wake(part.tx.shard, true);
         return envelope(record);
       });
     },

@@ -13,7 +13,7 @@ import { follow } from './read/follow.js';
 import { listSeries } from './read/list-series.js';
 import { readSeriesList } from './read/query.js';
 import { checkSeries } from './read/samples.js';
-import { explainResult } from './read/why.js';
+import { createExplainer } from './read/why.js';
 import { registerRetention } from './retention.js';
 import {
   followQuery,
@@ -47,6 +47,7 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
     'Accept chooses the form: application/json gives pages (header continuationToken for the next one); text/csv, ' +
     'application/x-ndjson and application/vnd.windrow.columns stream all samples.';
   const common = { description, tags, security };
+  const explain = createExplainer(parts);
 
   routes.get(
     '/core/timeseries/:timeseriesId/samples',
@@ -84,7 +85,7 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
     async (request) => {
       const { metric = RAW_METRIC, time } = request.query;
       const of = { timeseriesId: request.params.timeseriesId, metric };
-      return envelope(await explainResult(parts.context, principalOf(request).organisation, of, time));
+      return envelope(await explain(principalOf(request).organisation, of, time));
     },
   );
   routes.get(

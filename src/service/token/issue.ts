@@ -20,10 +20,12 @@ const SWEEP_INTERVAL_MS = 60_000;
 
 export function createIssuer(context: IssueContext, passwords: Passwords) {
   let sweptMs = Number.NEGATIVE_INFINITY;
-  const takeSweep = (): boolean => {
-    const isDue = context.clock.monotonicMs() - sweptMs >= SWEEP_INTERVAL_MS;
-    if (isDue) sweptMs = context.clock.monotonicMs();
-    return isDue;
+  /** Deletes what has expired, some of it now and then. */
+  const sweep = async (tx: Transaction, nowMs: number): Promise<void> => {
+    const startMs = context.clock.monotonicMs();
+    if (startMs - sweptMs < SWEEP_INTERVAL_MS) return;
+    await forgetFailures(tx, nowMs);
+    if (!(await forgetExpired(tx, nowMs))) sweptMs = startMs;
   };
   return Object.freeze({
     /** The answer to a token request (interface 2.1). @throws OAuthError. */
@@ -31,7 +33,7 @@ export function createIssuer(context: IssueContext, passwords: Passwords) {
       const claimed = readClaim(sender, form);
       const token = createSecret(context.random);
       // One commit checks the client, counts a failure and stores the token; only passwords need a second one.
-      const issued = await issueAtOnce(context, claimed, form, hashSecret(token), takeSweep());
+      const issued = await issueAtOnce(context, claimed, form, hashSecret(token), sweep);
       if (issued instanceof OAuthError) throw issued;
       const { request } = issued;
       if (request.grantType === 'password')
@@ -60,14 +62,11 @@ function issueAtOnce(
   claimed: Claimed,
   form: Form,
   tokenHash: string,
-  isSweepDue: boolean,
+  sweep: (tx: Transaction, nowMs: number) => Promise<void>,
 ): Promise<Issued | OAuthError> {
   return writeReserved(storage, IDENTITY_SHARD, async (tx) => {
     const nowMs = clock.nowMs();
-    if (isSweepDue) {
-      await forgetExpired(tx, nowMs);
-      await forgetFailures(tx, nowMs);
-    }
+    await sweep(tx, nowMs);
     const client = await checkClaim(tx, claimed, nowMs, settings.tokenFailuresPerMinuteMax);
     if (client instanceof OAuthError) return client;
     const request = readGrantRequest(form, client, settings.strictRfc);

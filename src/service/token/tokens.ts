@@ -32,8 +32,17 @@ async function findToken(tx: Reader, tokenHash: string, nowMs: number): Promise<
   return row === undefined || nowMs >= row.expiresMs ? undefined : row;
 }
 
-export async function forgetExpired(tx: Transaction, nowMs: number): Promise<void> {
-  await tx.delete(tokens, [['expiresMs', '<', nowMs]]);
+/** Expired tokens that one request deletes; the next ones delete more. */
+const FORGOTTEN_PER_REQUEST = 200;
+
+/** @returns whether there may be more. */
+export async function forgetExpired(tx: Transaction, nowMs: number): Promise<boolean> {
+  const where = [['expiresMs', '<', nowMs]] as const;
+  const orderBy = [{ column: 'expiresMs' }] as const;
+  const oldest = await tx.find(tokens, { where, orderBy, limit: FORGOTTEN_PER_REQUEST });
+  const hashes = oldest.map(({ tokenHash }) => tokenHash);
+  if (hashes.length > 0) await tx.delete(tokens, [['tokenHash', 'in', hashes]]);
+  return hashes.length === FORGOTTEN_PER_REQUEST;
 }
 
 /**

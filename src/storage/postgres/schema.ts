@@ -35,6 +35,14 @@ const migrations: readonly Migration[] = [
   },
   // Log rows in a form that older processes cannot read (`samples/log-row.ts`); no table changes.
   { sql: 'SELECT 1', isBreaking: true },
+  {
+    // Patterns that were ended while members are left.
+    sql: `CREATE TABLE "ended_patterns" ("shard" int NOT NULL, "organisation" text COLLATE "C" NOT NULL,
+        "itemId" text COLLATE "C" NOT NULL, "transactionId" text COLLATE "C" NOT NULL,
+        "clientId" text COLLATE "C" NOT NULL, "areResultsKept" boolean NOT NULL, "passedCommit" int8,
+        "passedId" text COLLATE "C", PRIMARY KEY ("shard", "organisation", "itemId"))
+        WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
+  },
 ];
 
 export interface Schema {

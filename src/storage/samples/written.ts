@@ -24,10 +24,11 @@ export class WrittenCommits {
     const commits = this.#byShard.get(shard) ?? new Map<number, WrittenSeries[]>();
     this.#byShard.set(shard, commits);
     const written = commits.get(commit) ?? [];
+    commits.set(commit, written);
     const isNamed = series.length <= SERIES_NAMED_MAX;
     // Only the names, so that the samples can be freed.
     const named = isNamed ? series.map(({ timeseriesId, metric }) => ({ timeseriesId, metric })) : ALL;
-    commits.set(commit, [...written, { organisation, series: named }]);
+    written.push({ organisation, series: named });
     if (commits.size > COMMITS_KEPT) commits.delete(commits.keys().next().value!);
   }
 

@@ -15,7 +15,13 @@ export type Migration = (database: Database) => void;
  * Steps from version 1 to 2, from 2 to 3, and so on. A new store is created from the current tables, so a change of a
  * table after a release must also add a migration here. A step spells out its SQL, since the tables will change again.
  */
-const migrations: readonly Migration[] = [addChecksums, addStateChecksums, addReplicas, storeLogWithItsKey];
+const migrations: readonly Migration[] = [
+  addChecksums,
+  addStateChecksums,
+  addReplicas,
+  storeLogWithItsKey,
+  addEndedPatterns,
+];
 
 /** The version of the stores that this windrow creates. */
 export const NEWEST_VERSION = 1 + migrations.length;
@@ -193,6 +199,15 @@ function storeLogWithItsKey(database: Database): void {
       '"source", "partition", "offset" FROM "sample_log" ORDER BY "shard", "commit", "part"',
   );
   database.exec('DROP TABLE "sample_log"; ALTER TABLE "log_of_5" RENAME TO "sample_log"');
+}
+
+/** 5 to 6: patterns that were ended while members are left. */
+function addEndedPatterns(database: Database): void {
+  database.exec(
+    'CREATE TABLE "ended_patterns" ("shard" INTEGER NOT NULL, "organisation" TEXT NOT NULL, "itemId" TEXT NOT NULL, ' +
+      '"transactionId" TEXT NOT NULL, "clientId" TEXT NOT NULL, "areResultsKept" INTEGER NOT NULL, "passedCommit" ' +
+      'INTEGER, "passedId" TEXT, PRIMARY KEY ("shard", "organisation", "itemId")) WITHOUT ROWID',
+  );
 }
 
 /** Version 1 put six byte order marks before text that began with one, since an adapter dropped the first. */

@@ -98,6 +98,23 @@ export const itemSources = defineTable(
 /** What an item with patterns reads. It finds the patterns of an organisation, as no series has an empty metric. */
 export const EVERY_SERIES = { timeseriesId: '*', metric: '' } as const;
 
+/** Items with patterns that were ended while some items of their members are left, which the worker deletes. */
+export const endedPatterns = defineTable(
+  'ended_patterns',
+  {
+    organisation: text,
+    itemId: text,
+    transactionId: text,
+    clientId: text,
+    areResultsKept: boolean,
+    /** Which of its children, in the order of their commits and ids, was dealt with last; null before the first. */
+    passedCommit: integerOrNull,
+    passedId: textOrNull,
+  },
+  ['organisation', 'itemId'],
+);
+export type EndedPatternRow = RowIn<typeof endedPatterns>;
+
 /**
  * Copies of series of other shards that items of this shard read. Changes follow as they come, so that items are
  * computed from their own shard alone.

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { changeItems, deleteItem } from '../../../src/service/operations/register.js';
+import { groupBy } from '../../../src/core/group.js';
+import { deleteItem, endPattern, MEMBERS_PER_TRANSACTION } from '../../../src/service/operations/end.js';
+import { changeItems } from '../../../src/service/operations/register.js';
+import { equal } from '../../../src/service/store.js';
 import { ResultSeriesError } from '../../../src/storage/samples/samples.js';
 import { transactions } from '../../../src/storage/tables/operations.js';
 import { series } from '../../../src/storage/tables/samples.js';
@@ -198,14 +201,99 @@ it('a member that clients stood in the way of comes when they delete their sampl
   }
 });
 
-async function messageOf(rig: Rig, timeseriesId: string): Promise<string | null | undefined> {
+async function messageOf(rig: Rig, timeseriesId: string, at = 'zone-10'): Promise<string | null | undefined> {
   const { transactionId } = (await rig.items()).find((row) => row.timeseriesId === timeseriesId)!;
   const { organisation, context } = rig;
-  const row = await context.storage.read(rig.shardOf('zone-10'), (tx) =>
+  const row = await context.storage.read(rig.shardOf(at), (tx) =>
     tx.get(transactions, { organisation, transactionId }),
   );
   return row?.message;
 }
+
+/** How many members were registered, and results deleted, by each commit. */
+async function changesByCommit(rig: Rig): Promise<{ registered: number[]; deleted: number[] }> {
+  const { context, organisation } = rig;
+  return context.storage.read(rig.shardOf('zone-1'), async (tx) => {
+    const children = await tx.find(transactions, { where: equal({ organisation, messageType: 'Item' }) });
+    const logged = await context.samples.changesAfter(tx, 0);
+    const drops = logged.filter(({ metric, deleted }) => metric === 'Sum' && deleted !== undefined);
+    const count = (all: readonly { commit: number }[]) => [...groupBy(all, ({ commit }) => commit).values()];
+    return {
+      registered: count(children).map(({ length }) => length),
+      deleted: count(drops).map(({ length }) => length),
+    };
+  });
+}
+
+it('however many members come or go at once, no transaction registers or deletes many of them', async () => {
+  const rig = await openRig({ nowMs: START_MS, sizes: { membersPerTransaction: 7 } });
+  try {
+    const all = Array.from({ length: 130 }, (_, i) => `zone-${i}`);
+    const columns = { metric: 'Raw', timeMs: Float64Array.of(START_MS), value: Float64Array.of(1) };
+    const { request } = patterns[0]!;
+    await rig.register(request);
+    await rig.worker().onIdle();
+    const body = all.map((timeseriesId) => ({ timeseriesId, ...columns }));
+    const shard = rig.shardOf('zone-1');
+    await rig.context.storage.transaction(shard, (tx) => rig.context.samples.append(tx, rig.organisation, body));
+    rig.worker().wake(shard);
+    await rig.worker().onIdle();
+    expect(await rig.items()).toHaveLength(1 + all.length);
+    // Replaced: all members go, and come again.
+    await rig.register(request);
+    await rig.kill();
+    await rig.worker().onIdle();
+    const { expected, found } = await rig.compare();
+    expect(found).toHaveLength(all.length);
+    expectSame(found, expected);
+    const pattern = (await rig.items()).find(({ timeseriesId }) => timeseriesId === 'zone-{n}')!;
+    await changeItems(rig.context, rig.organisation, async (over) => {
+      await endPattern(rig.context, over.at('zone-1'), pattern, { areResultsKept: false, memberRoom: 7 });
+    });
+    await rig.kill();
+    await rig.worker().onIdle();
+    expect(await rig.items()).toEqual([]);
+    const { registered, deleted } = await changesByCommit(rig);
+    expect(Math.max(...registered)).toBeLessThanOrEqual(7);
+    // At once, a request that replaces a pattern deletes some.
+    expect(Math.max(...deleted)).toBeLessThanOrEqual(MEMBERS_PER_TRANSACTION);
+    expect(deleted.reduce((sum, count) => sum + count, 0)).toBe(2 * all.length);
+    const { transactionId } = pattern;
+    const { organisation, context } = rig;
+    const ended = await context.storage.read(rig.shardOf('zone-1'), (tx) =>
+      tx.get(transactions, { organisation, transactionId }),
+    );
+    expect(ended).toMatchObject({ state: 'Completed', message: 'the item was deleted' });
+  } finally {
+    await rig.close();
+  }
+});
+
+// Anybody with `core_write` may write such a series; once, it stopped the computing of its whole shard.
+it('series whose ids look like patterns have no member, and hinder no other', async () => {
+  const rig = await openRig({ nowMs: START_MS });
+  try {
+    const write = (id: string) => ({ kind: 'write', id, from: 0, count: 9 }) as const;
+    const odd = ['zone-*', 'zone-{n}', 'zone-{m}', 'zone-{a}{b}'];
+    await act(rig, [{ kind: 'register', pattern: 0 }, ...odd.map(write), write('zone-1'), { kind: 'idle' }]);
+    const none = new Float64Array(0);
+    const deleted = { fromMs: START_MS, untilMs: START_MS + 1 };
+    await rig.append({ timeseriesId: 'zone-*', metric: 'Sum', timeMs: none, value: none, deleted });
+    await act(rig, [{ kind: 'restart' }, write('zone-10'), { kind: 'idle' }]);
+    expect([...new Set((await rig.items()).map(({ timeseriesId }) => timeseriesId))].sort()).toEqual([
+      'zone-1',
+      'zone-10',
+      'zone-{n}',
+    ]);
+    const { expected, found } = await rig.compare();
+    expectSame(found, expected);
+    expect(await messageOf(rig, 'zone-{n}', 'zone-*')).toMatch(
+      /^not computed: zone-\S+\/Sum: with the name filled in, an id would itself be a pattern, or have a `\*`$/,
+    );
+  } finally {
+    await rig.close();
+  }
+});
 
 it('a member takes the place of an item that is deleted', async () => {
   const rig = await openRig({ nowMs: START_MS });

@@ -73,6 +73,7 @@ export const smallSizes: Partial<WorkerSizes> = {
   checkpointsMax: 4,
   itemsKept: 2,
   workPerTransaction: 3,
+  membersPerTransaction: 2,
   turnMs: 0,
 };
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CheckpointError, createPlan, OutputLimitError } from '../../../src/index.js';
+import { explain } from '../../../src/service/operations/compute/explain.js';
 import { createThreadPool } from '../../../src/service/operations/compute/pool.js';
 import { step } from '../../../src/service/operations/compute/step.js';
 import { expectSame } from '../../laws/running.js';
@@ -35,6 +36,19 @@ describe('threads', () => {
       }
     }
     expect(room.timeMs.length).toBe(5000);
+    await pool.close();
+  });
+
+  it('explain a result as it is explained here', async () => {
+    const pool = createThreadPool(url, 1);
+    const { results } = step(plan, undefined, [room], options);
+    const stored = { timeMs: results.timeMs[7]!, value: results.value[7]! };
+    const question = { plan, read: [room], of: plan.items[0]!.output, stored, until: undefined };
+    const here = explain(question);
+    expect(here?.sources[0]).toMatchObject({ timeseriesId: 'room', used: { count: 15 } });
+    expect(await pool.explain(question)).toEqual(here);
+    expect(await pool.explain({ ...question, read: [minutes('room', 1, () => 0)] })).toBeUndefined();
+    expect(await pool.explain({ ...question, stored: { ...stored, value: -1 } })).toBeUndefined();
     await pool.close();
   });
 

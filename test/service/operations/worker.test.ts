@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
-import { changeItems, deleteItem } from '../../../src/service/operations/register.js';
+import { deleteItem } from '../../../src/service/operations/end.js';
+import { changeItems } from '../../../src/service/operations/register.js';
 import { checkpointHeads } from '../../../src/service/operations/worker/checkpoints.js';
 import { joinParts } from '../../../src/service/status/transactions.js';
 import { nextTurn } from '../../../src/storage/next-turn.js';

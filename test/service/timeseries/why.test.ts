@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
+import { createExplainer } from '../../../src/service/timeseries/read/why.js';
 import { item, minutes, openPosting, type Posting } from '../operations/posted.js';
 
 let posting: Posting;
@@ -61,6 +63,30 @@ it('tells of the samples as they are today: overwritten, deleted and late ones',
   expect((await posting.call('DELETE', `/core/timeseries/hall/samples?${range}`)).statusCode).toBe(200);
   await posting.service.service.worker.onIdle();
   expect(await usedFor(at(0))).toEqual([3, [3, 2, 1, 1]]);
+});
+
+it('others write while a result is explained, and are not waited for', async () => {
+  const { context } = posting.service.service;
+  const inline = createInlinePool();
+  let askedCount = 0;
+  const pool: StepPool = {
+    ...inline,
+    explain: async (question) => {
+      askedCount++;
+      await posting.write([minutes('aside', 1, () => 1)]);
+      return inline.explain(question);
+    },
+  };
+  const explain = createExplainer({ context, pool });
+  const of = { timeseriesId: 'highest', metric: 'Result' };
+  const { body } = await ask('highest/samples?metric=Result&limit=1');
+  const { timestamp, val } = body.data[0] as { timestamp: string; val: number };
+  const all = await Promise.all([explain('acme', of, timestamp), explain('acme', of, timestamp)]);
+  expect(all.map((one) => one.val)).toEqual([val, val]);
+  expect(askedCount).toBe(2);
+  // One that fails does not hinder the next.
+  await expect(explain('acme', { ...of, metric: 'None' }, timestamp)).rejects.toThrow('is not the result of an item');
+  expect((await explain('acme', of, timestamp)).val).toBe(val);
 });
 
 it('says if a series is not a result, and if there is none at a time', async () => {

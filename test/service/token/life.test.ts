@@ -72,6 +72,24 @@ describe('a token', () => {
     expect(left).toHaveLength(1);
   });
 
+  it('is deleted with few others at a time, however many have expired at once', async () => {
+    await openWithToken();
+    const { storage } = service.service.context;
+    const client = await service.addClient({ organisation: 'acme' });
+    const expired = { clientId: client.clientId, organisation: 'acme', username: null, scope: 'core_read' };
+    const span = { issuedMs: service.clock.nowMs() - 2 * HOUR_MS, expiresMs: service.clock.nowMs() - HOUR_MS };
+    const rows = Array.from({ length: 500 }, (_, i) => ({ tokenHash: `old-${i}`, ...expired, ...span }));
+    await storage.transaction(IDENTITY_SHARD, (tx) => tx.insertAll(tokens, rows));
+    const left = () => storage.read(IDENTITY_SHARD, (tx) => tx.count(tokens, [['issuedMs', '=', span.issuedMs]]));
+    service.clock.advance(60_000);
+    const counts: number[] = [];
+    for (let request = 0; request < 3; request++) {
+      await tokenOf(service, client);
+      counts.push(await left());
+    }
+    expect(counts).toEqual([300, 100, 0]);
+  });
+
   it('revoked by another process is accepted for at most a second', async () => {
     const token = await openWithToken();
     expect(await statusWith(service, token)).toBe(200);

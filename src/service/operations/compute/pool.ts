@@ -2,10 +2,14 @@ import { existsSync } from 'node:fs';
 import { Piscina } from 'piscina';
 import type { Series } from '../../../core/series.js';
 import { CheckpointError, type ErrorCode, OutputLimitError, type Plan } from '../../../index.js';
+import { type Explanation, explain, type Question } from './explain.js';
 import { type StepOptions, type StepResult, step } from './step.js';
 
+/** Computes steps of items, and explains results. */
 export interface StepPool {
   run(plan: Plan, state: Uint8Array | undefined, chunks: readonly Series[], options: StepOptions): Promise<StepResult>;
+  /** Undefined if the samples read do not give the result bit for bit. */
+  explain(question: Question): Promise<Explanation | undefined>;
   /** Ends the threads; running steps are rejected. */
   close(): Promise<void>;
 }
@@ -18,7 +22,7 @@ export interface StepMessage {
 }
 
 /** A thread's answer. Errors of the engine are sent as plain data, as they would lose their class. */
-export type StepAnswer = { readonly result: StepResult } | { readonly failure: StepFailure };
+export type Answer<Result> = { readonly result: Result } | { readonly failure: StepFailure };
 
 export interface StepFailure {
   readonly code: ErrorCode | undefined;
@@ -39,44 +43,51 @@ export function openStepPool(threadCount: number): StepPool {
 export function createInlinePool(): StepPool {
   return {
     run: async (plan, state, chunks, options) => step(plan, state, chunks, options),
+    explain: async (question) => explain(question),
     close: async () => {},
   };
 }
 
 /**
- * Threads that compute one step each at a time. They start when they are first needed. A thread that dies fails its
- * step and is replaced.
+ * Threads that do one work each at a time. They start when they are first needed. A thread that dies fails its work and
+ * is replaced.
  *
  * @param url of the script `step-worker`.
  */
 export function createThreadPool(url: URL, threadCount: number): StepPool {
   // Minimum equals maximum: Piscina replaces a dead thread only below the minimum.
-  const open = (): Piscina<StepMessage, StepAnswer> => {
+  const open = (): Piscina => {
     const count = { minThreads: threadCount, maxThreads: threadCount };
-    const opened = new Piscina<StepMessage, StepAnswer>({ filename: url.href, name: 'computeStep', ...count });
-    // Whoever awaits the step gets the error.
+    const opened = new Piscina({ filename: url.href, ...count });
+    // Whoever awaits the work gets the error.
     opened.on('error', () => {});
     return opened;
   };
-  let threads: Piscina<StepMessage, StepAnswer> | undefined;
+  let threads: Piscina | undefined;
   let isClosed = false;
+  const compute = async <Result>(name: string, message: StepMessage | Question): Promise<Result> => {
+    if (isClosed) throw new Error('the service is stopping');
+    threads ??= open();
+    // `as`: the functions of the script say what they return.
+    const answer = (await threads.run(message, { name }).catch((cause: unknown) => {
+      throw new Error(isClosed ? 'the service is stopping' : 'a worker thread died', { cause });
+    })) as Answer<Result>;
+    if ('failure' in answer) throw failureError(answer.failure);
+    return answer.result;
+  };
   return {
-    run: async (plan, state, chunks, options) => {
-      if (isClosed) throw new Error('the service is stopping');
-      threads ??= open();
-      // Copies, so that only the samples are sent, not the whole columns under the views.
-      const own = chunks.map((one) => ({ ...one, timeMs: one.timeMs.slice(), value: one.value.slice() }));
-      const answer = await threads.run({ plan, state, chunks: own, options }).catch((cause: unknown) => {
-        throw new Error(isClosed ? 'the service is stopping' : 'a worker thread died', { cause });
-      });
-      if ('failure' in answer) throw failureError(answer.failure);
-      return answer.result;
-    },
+    // Copies, so that only the samples are sent, not the whole columns under the views.
+    run: (plan, state, chunks, options) => compute('computeStep', { plan, state, chunks: chunks.map(copied), options }),
+    explain: (question) => compute('explainResult', { ...question, read: question.read.map(copied) }),
     close: async () => {
       isClosed = true;
       await threads?.destroy();
     },
   };
+}
+
+function copied(series: Series): Series {
+  return { ...series, timeMs: series.timeMs.slice(), value: series.value.slice() };
 }
 
 function failureError({ code, message, limit }: StepFailure): Error {

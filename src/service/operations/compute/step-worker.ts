@@ -1,11 +1,21 @@
 import { OutputLimitError, WindrowError } from '../../../index.js';
-import type { StepAnswer, StepFailure, StepMessage } from './pool.js';
-import { step } from './step.js';
+import { type Explanation, explain, type Question } from './explain.js';
+import type { Answer, StepFailure, StepMessage } from './pool.js';
+import { type StepResult, step } from './step.js';
 
-/** Computes a step in a thread of the pool; this file is the thread's script. */
-export function computeStep({ plan, state, chunks, options }: StepMessage): StepAnswer {
+// What a thread of the pool does; this file is the thread's script.
+
+export function computeStep({ plan, state, chunks, options }: StepMessage): Answer<StepResult> {
+  return answer(() => step(plan, state, chunks, options));
+}
+
+export function explainResult(question: Question): Answer<Explanation | undefined> {
+  return answer(() => explain(question));
+}
+
+function answer<Result>(work: () => Result): Answer<Result> {
   try {
-    return { result: step(plan, state, chunks, options) };
+    return { result: work() };
   } catch (error) {
     return { failure: describeFailure(error) };
   }

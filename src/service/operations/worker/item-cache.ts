@@ -29,8 +29,8 @@ export class ItemCache {
   readonly #items = new Map<string, Item>();
   /** By organisation and id, and there by metric: the ids of the items that read a series; as of that commit. */
   readonly #readers = new Map<string, Map<string, string[]>>();
-  /** The patterns of organisations, as of the commit of the catalogue. */
-  readonly #patterns = new Map<string, PatternMembers>();
+  /** The patterns of organisations, as of a commit of the catalogue. */
+  readonly #patterns = new Map<string, { readonly commit: number; readonly members: PatternMembers }>();
   readonly #shard: number;
   /** The part of the log that it has begun to absorb. */
   readonly backlog = new Backlog();
@@ -54,10 +54,7 @@ export class ItemCache {
       this.backlog.reset(absorbedCommit);
     }
     const isCatalogNew = this.#catalogCommit !== catalogCommit;
-    if (isCatalogNew) {
-      this.#readers.clear();
-      this.#patterns.clear();
-    }
+    if (isCatalogNew) this.#readers.clear();
     this.#claimSequence = claimSequence;
     this.#absorbedCommit = absorbedCommit;
     this.#catalogCommit = catalogCommit;
@@ -91,9 +88,11 @@ export class ItemCache {
   }
 
   async patternsOf(tx: Reader, organisation: string): Promise<PatternMembers> {
-    const known = this.#patterns.get(organisation) ?? (await PatternMembers.load(tx, organisation));
-    this.#patterns.set(organisation, known);
-    return known;
+    const known = this.#patterns.get(organisation);
+    if (known?.commit === this.#catalogCommit) return known.members;
+    const members = await PatternMembers.load(tx, organisation, known?.members);
+    this.#patterns.set(organisation, { commit: this.#catalogCommit, members });
+    return members;
   }
 
   /** Between transactions: if there are too many items, drops the least recently used ones. */

@@ -1,6 +1,7 @@
 import { filled } from '../../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../../core/series.js';
 import { SourceMatcher } from '../../../core/source-matcher.js';
+import { RequestError } from '../../../index.js';
 import { filledRequest } from '../../../plan/patterns.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 import type { Reader } from '../../../storage/storage.js';
@@ -19,9 +20,10 @@ import { ServiceError } from '../../http/errors.js';
 import { addChild, moveOwnState, NOT_COMPUTED } from '../../status/transactions.js';
 import { equal } from '../../store.js';
 import { nameProblem } from '../../timeseries/write/json.js';
+import { noteChange } from '../catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
-import { noteChange, registerItem } from '../register.js';
-import { definitionOf } from '../request.js';
+import { registerItem } from '../register.js';
+import { definitionOf, type ItemDefinition } from '../request.js';
 import type { ItemSession } from './item.js';
 
 /** An item with patterns, as of the catalogue's commit. */
@@ -39,12 +41,16 @@ export type SeriesChange = SeriesReference & Pick<SampleChange, 'deleted'>;
 
 export interface MemberSession extends ItemSession {
   readonly context: ServiceContext;
+  /** How many more members may be registered within the transaction. */
+  memberRoom: number;
   giveWay(): Promise<void>;
 }
 
-/** The most members registered in one transaction, so that others can write in between. */
-const MEMBERS_PER_TURN = 500;
-const SERIES_READ = 1000;
+type Place = readonly [timeseriesId: string, metric: string];
+
+const SERIES_READ = 250;
+/** The most series that one transaction checks for patterns that are behind. */
+const SERIES_PER_TRANSACTION = 1000;
 
 /** Registers an item for each member of an organisation's patterns, as series appear. */
 export class PatternMembers {
@@ -52,10 +58,13 @@ export class PatternMembers {
   readonly #patterns: readonly Pattern[];
   /** Series that were checked already. */
   readonly #checked = new Set<string>();
-  /** Patterns that have not checked all older series yet, and how far they have come. */
-  readonly #behind: Map<Pattern, readonly [timeseriesId: string, metric: string] | undefined>;
+  /** Patterns that have not checked all series. */
+  readonly #behind: Set<Pattern>;
+  /** By the id of their items, the last series that they have checked; none if they have just begun. */
+  readonly #places: Map<string, Place>;
 
-  static async load(tx: Reader, organisation: string): Promise<PatternMembers> {
+  /** @param before how far it had come when changes of items made it stale. */
+  static async load(tx: Reader, organisation: string, before?: PatternMembers): Promise<PatternMembers> {
     const found = await tx.find(itemSources, { where: equal({ organisation, ...EVERY_SERIES }) });
     const patterns: Pattern[] = [];
     for (const { itemId } of found) {
@@ -66,16 +75,24 @@ export class PatternMembers {
       const { sources } = definitionOf(request).plan;
       patterns.push({ row, request, sources: new SourceMatcher(sources), results: new SourceMatcher([row]) });
     }
-    return new PatternMembers(organisation, patterns);
+    return new PatternMembers(organisation, patterns, before);
   }
 
-  private constructor(organisation: string, patterns: readonly Pattern[]) {
+  private constructor(organisation: string, patterns: readonly Pattern[], before: PatternMembers | undefined) {
     this.#organisation = organisation;
     this.#patterns = patterns;
-    this.#behind = new Map(patterns.flatMap((one) => (one.row.state === 'Created' ? [[one, undefined] as const] : [])));
+    const ids = new Set(patterns.map(({ row }) => row.itemId));
+    const placesBefore = before === undefined ? [] : [...before.#places];
+    this.#places = new Map(placesBefore.filter(([itemId]) => ids.has(itemId)));
+    this.#behind = new Set(patterns.filter(({ row }) => row.state === 'Created'));
   }
 
-  /** Registers the members of new series, and those whose result is free now. @returns how many there are. */
+  /**
+   * Registers the members of new series, and those whose result is free now. What exceeds the room of the transaction
+   * is left to `catchUp`.
+   *
+   * @returns how many there are.
+   */
   async admit(session: MemberSession, changes: readonly SeriesChange[]): Promise<number> {
     let count = 0;
     if (this.#patterns.length === 0) return count;
@@ -83,23 +100,61 @@ export class PatternMembers {
     for (const one of changes) {
       // The members of a replica belong to the shard of the original.
       if (placement.shardOf(one.timeseriesId) !== session.tx.shard) continue;
-      if (one.deleted !== undefined) count += await this.#registerFreed(session, one);
       const key = seriesKey(one);
+      if (one.deleted === undefined && this.#checked.has(key)) continue;
+      if (session.memberRoom <= 0) {
+        await this.#fallBehind(session);
+        break;
+      }
+      if (one.deleted !== undefined) count += await this.#registerFreed(session, one);
+      await session.giveWay();
       if (this.#checked.has(key)) continue;
       this.#checked.add(key);
       for (const pattern of this.#patterns) count += await this.#register(session, pattern, one);
-      await session.giveWay();
     }
     if (count > 0) await noteChange(session.writer);
     return count;
   }
 
-  /** Registers the members of series older than their pattern, some at a time. @returns how many there are. */
+  /** Has all series checked again, in transactions to come. */
+  async #fallBehind(session: MemberSession): Promise<void> {
+    for (const pattern of this.#patterns) {
+      const { organisation, itemId, transactionId } = pattern.row;
+      this.#places.delete(itemId);
+      if (this.#behind.has(pattern)) continue;
+      this.#behind.add(pattern);
+      const transaction = await session.tx.get(transactions, { organisation, transactionId });
+      if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Active', 'Created');
+      await session.writer.update(items, equal({ organisation, itemId }), { state: 'Created' });
+      await this.#makeDue(session, itemId);
+    }
+    session.noteDue();
+  }
+
+  async #makeDue({ context, writer }: MemberSession, itemId: string): Promise<void> {
+    const organisation = this.#organisation;
+    await writer.put(itemWork, { organisation, itemId, dueMs: context.clock.nowMs(), attemptCount: 0 });
+  }
+
+  /**
+   * Registers the members of series that patterns which are behind have not checked, as many as the transaction has
+   * room for.
+   *
+   * @returns how many there are.
+   */
   async catchUp(session: MemberSession): Promise<number> {
     let count = 0;
+    let checkedCount = 0;
     const placement = await session.context.placements.in(session.tx, this.#organisation);
-    for (const [pattern, from] of this.#behind) {
-      for (let after = from; count < MEMBERS_PER_TURN; ) {
+    for (const pattern of this.#behind) {
+      const { itemId } = pattern.row;
+      for (let isMore = true; isMore; ) {
+        if (session.memberRoom <= 0 || checkedCount >= SERIES_PER_TRANSACTION) {
+          // Now, not when it began, so that what became due since has its turn.
+          await this.#makeDue(session, itemId);
+          break;
+        }
+        const after = this.#places.get(itemId);
         const rows = await session.tx.find(series, {
           where: equal({ organisation: this.#organisation }),
           orderBy: [{ column: 'timeseriesId' }, { column: 'metric' }],
@@ -107,17 +162,15 @@ export class PatternMembers {
           limit: SERIES_READ,
         });
         for (const row of rows) {
+          if (session.memberRoom <= 0) break;
+          checkedCount++;
+          this.#places.set(itemId, [row.timeseriesId, row.metric]);
           if (placement.shardOf(row.timeseriesId) !== session.tx.shard) continue;
           count += await this.#register(session, pattern, row);
           await session.giveWay();
         }
-        const last = rows.at(-1);
-        if (last !== undefined) after = [last.timeseriesId, last.metric];
-        this.#behind.set(pattern, after);
-        if (rows.length < SERIES_READ) {
-          await this.#finish(session, pattern);
-          break;
-        }
+        isMore = rows.length === SERIES_READ || session.memberRoom <= 0;
+        if (!isMore) await this.#finish(session, pattern);
       }
     }
     if (count > 0) await noteChange(session.writer);
@@ -125,8 +178,9 @@ export class PatternMembers {
   }
 
   async #finish(session: MemberSession, pattern: Pattern): Promise<void> {
-    this.#behind.delete(pattern);
     const { organisation, itemId, transactionId } = pattern.row;
+    this.#behind.delete(pattern);
+    this.#places.delete(itemId);
     const transaction = await session.tx.get(transactions, { organisation, transactionId });
     if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Created', 'Active');
     await session.writer.update(items, equal({ organisation, itemId }), { state: 'Active' });
@@ -139,7 +193,7 @@ export class PatternMembers {
     const organisation = this.#organisation;
     for (const pattern of this.#patterns) {
       for (const { member } of pattern.results.placesOf(result)) {
-        for (const { timeseriesId, metric } of definitionOf(filledRequest(pattern.request, member!)).plan.sources) {
+        for (const { timeseriesId, metric } of definitionOfMember(pattern, member!)?.plan.sources ?? []) {
           const source = { timeseriesId, metric };
           const isOfMember = pattern.sources.placesOf(source).some((place) => place.member === member);
           if (!isOfMember || (await session.tx.get(series, { organisation, ...source })) === undefined) continue;
@@ -184,8 +238,10 @@ export class PatternMembers {
     };
     const problem = nameProblem(output.timeseriesId);
     if (problem !== undefined) return refuse(`its id is not ${problem}`);
-    const request = filledRequest(pattern.request, member);
-    const definition = { posted: request.at(-1), ...definitionOf(request) };
+    session.memberRoom--;
+    const definition = definitionOfMember(pattern, member);
+    if (definition === undefined)
+      return refuse('with the name filled in, an id would itself be a pattern, or have a `*`');
     try {
       const scope: ItemScope = {
         organisation,
@@ -206,6 +262,19 @@ export class PatternMembers {
     const child = await registerItem(context, writer, registrationOf(transaction), definition, transactionId);
     await addChild(writer, transaction, child.state as 'Created');
     return true;
+  }
+}
+
+/** Undefined for a member whose ids no request could name: filled in, they would be patterns or have a `*`. */
+function definitionOfMember(pattern: Pattern, member: string): ItemDefinition | undefined {
+  const request = filledRequest(pattern.request, member);
+  try {
+    const definition = definitionOf(request);
+    return definition.plan.every === undefined ? { posted: request.at(-1), ...definition } : undefined;
+  } catch (error) {
+    // The pattern itself was checked, so nothing but its ids can be at fault.
+    if (error instanceof RequestError) return undefined;
+    throw error;
   }
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import { equal } from '../../store.js';
-import { noteChange } from '../register.js';
+import { noteChange } from '../catalog.js';
 import type { Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 

@@ -26,6 +26,7 @@ export class Session implements ItemSession {
   /** The commit that last registered, replaced or deleted an item of the shard. */
   readonly catalogCommit: number;
   replayRoom: number;
+  memberRoom: number;
   readonly #cache: ItemCache;
   readonly #backlog: Backlog;
   /** Changes of results that are not in the log yet, by organisation. */
@@ -66,6 +67,7 @@ export class Session implements ItemSession {
     this.sizes = sizes;
     this.tx = tx;
     this.replayRoom = sizes.replaySamplesMax;
+    this.memberRoom = sizes.membersPerTransaction;
     this.#turnStartMs = context.clock.monotonicMs();
     this.#cache = cache;
     this.#backlog = cache.backlog;
@@ -198,7 +200,7 @@ export class Session implements ItemSession {
     this.#noteMembers(await patterns.admit(this, changes));
   }
 
-  /** Registers the members of series older than their pattern, some at a time. */
+  /** Registers the members of series that patterns have not checked yet, some at a time. */
   async catchUp(organisation: string): Promise<void> {
     const patterns = await this.#cache.patternsOf(this.tx, organisation);
     this.#noteMembers(await patterns.catchUp(this));

@@ -1,9 +1,10 @@
 import { groupBy } from '../../../core/group.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
-import { items, itemWork } from '../../../storage/tables/operations.js';
+import { endedPatterns, items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
+import { deleteMembers } from '../end.js';
 import { ENGINE_VERSION } from '../register.js';
 import { ItemBugError, type PendingStep, type StepOutcome } from './item.js';
 import { ItemCache } from './item-cache.js';
@@ -107,7 +108,8 @@ export class ShardWorker {
   }
 
   /** Does what one transaction can of the work that is due. Returns a step to compute outside of it, if any. */
-  beginTurns(due: readonly DueItem[]): Promise<PendingStep | undefined> {
+  async beginTurns(due: readonly DueItem[]): Promise<PendingStep | undefined> {
+    await this.#deleteMembers();
     return this.#run(async (session) => {
       for (const [organisation, own] of groupBy(due, (one) => one.organisation)) {
         await session.itemsOf(
@@ -126,6 +128,20 @@ export class ShardWorker {
       }
       return undefined;
     });
+  }
+
+  /** Deletes some members of patterns that were ended. */
+  async #deleteMembers(): Promise<void> {
+    const { storage } = this.#context;
+    const { shard } = this.claim;
+    const [one] = await storage.read(shard, (tx) => tx.find(endedPatterns, { limit: 1 }));
+    if (one === undefined) return;
+    const { organisation, itemId } = one;
+    const inTransaction = async (tx: Transaction): Promise<void> => {
+      const ended = await tx.get(endedPatterns, { organisation, itemId });
+      if (ended !== undefined) await deleteMembers(this.#context, tx, ended, this.#parts.sizes.membersPerTransaction);
+    };
+    await storage.transaction(shard, inTransaction, { claim: this.claim, usesReserve: true });
   }
 
   /** Computes the steps of a turn, until it is done or the worker stops. */

@@ -1,3 +1,5 @@
+import { MEMBERS_PER_TRANSACTION } from '../end.js';
+
 /** Limits on what the worker does at once and keeps in memory. The results do not depend on them. */
 export type WorkerSizes = Readonly<typeof sizes>;
 
@@ -19,6 +21,8 @@ const sizes = {
   workPerTransaction: 250,
   /** Items whose pending work is started in one transaction. */
   turnsPerTransaction: 50,
+  /** Members of patterns that one transaction registers or deletes. */
+  membersPerTransaction: MEMBERS_PER_TRANSACTION,
   /** The most samples that one transaction replays for all items together, to bound its memory. */
   replaySamplesMax: 500_000,
   /** Samples of sources that are cached for other items: 32 MB. */

@@ -5,67 +5,98 @@ import { segmentRange } from '../segments.js';
 /** The most segments that a transaction deletes, so that others do not wait long. */
 const SEGMENTS_PER_TRANSACTION = 256;
 
-/** The most specific rule that fits a series. */
-function ruleFor(rules: readonly RetentionRow[], row: SeriesRow): RetentionRow | undefined {
-  const { organisation, timeseriesId, metric, itemId } = row;
-  const kind = itemId === null ? 'samples' : 'results';
-  for (const scope of [{ timeseriesId, metric }, { timeseriesId, metric: '' }, { timeseriesId: '', metric }, ALL]) {
-    const key = { organisation, kind, ...scope };
-    const found = rules.find((rule) => COLUMNS.every((column) => rule[column] === key[column]));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** Series looked through in one read. */
+const SERIES_PER_READ = 1000;
+
+/** Finds the most specific rule that fits a series. */
+export type RuleFinder = (row: SeriesRow) => RetentionRow | undefined;
+
+/** @param rules of one organisation. */
+export function createRuleFinder(rules: readonly RetentionRow[]): RuleFinder {
+  const keyOf = (kind: string, timeseriesId: string, metric: string) => JSON.stringify([kind, timeseriesId, metric]);
+  const byScope = new Map(rules.map((rule) => [keyOf(rule.kind, rule.timeseriesId, rule.metric), rule]));
+  return ({ timeseriesId, metric, itemId }) => {
+    const kind = itemId === null ? 'samples' : 'results';
+    const scopes = [
+      [timeseriesId, metric],
+      [timeseriesId, ''],
+      ['', metric],
+      ['', ''],
+    ] as const;
+    for (const [ofSeries, ofMetric] of scopes) {
+      const found = byScope.get(keyOf(kind, ofSeries, ofMetric));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
 }
 
-const ALL = { timeseriesId: '', metric: '' };
-const COLUMNS = ['organisation', 'kind', 'timeseriesId', 'metric'] as const;
+/** A series that may have segments older than its rule allows, and the time before which they are to be deleted. */
+export interface Expired {
+  readonly row: SeriesRow;
+  readonly beforeMs: number;
+}
 
 /**
- * Finds the series of a shard with a segment that is older than their rule allows.
+ * Looks through some series of an organisation, so that others do not wait long.
  *
- * @returns each with the time before which segments are to be deleted.
+ * @param after the last series that was looked through; undefined at the start.
+ * @returns those with samples that have expired, and after which series to go on; undefined if these were all.
  */
 export async function findExpired(
   tx: Reader,
-  rules: readonly RetentionRow[],
+  organisation: string,
+  ruleFor: RuleFinder,
   nowMs: number,
-): Promise<{ readonly row: SeriesRow; readonly beforeMs: number }[]> {
-  const expired: { row: SeriesRow; beforeMs: number }[] = [];
-  for (const organisation of new Set(rules.map((rule) => rule.organisation))) {
-    const oldestKeepMs = Math.min(
-      ...rules.filter((rule) => rule.organisation === organisation).map(({ keepMs }) => keepMs),
-    );
-    const where = [
-      ['organisation', '=', organisation],
-      ['firstMs', '<', nowMs - oldestKeepMs],
-    ] as const;
-    for (const row of await tx.find(series, { where })) {
-      const rule = ruleFor(rules, row);
-      if (rule !== undefined && row.firstMs! < nowMs - rule.keepMs)
-        expired.push({ row, beforeMs: nowMs - rule.keepMs });
-    }
-  }
-  return expired;
+  after?: SeriesRow,
+): Promise<{ readonly expired: readonly Expired[]; readonly last: SeriesRow | undefined }> {
+  const rows = await tx.find(series, {
+    where: equal({ organisation }),
+    orderBy: [{ column: 'timeseriesId' }, { column: 'metric' }],
+    ...(after === undefined ? {} : { after: [after.timeseriesId, after.metric] }),
+    limit: SERIES_PER_READ,
+  });
+  const expired = rows.flatMap((row): Expired[] => {
+    const rule = ruleFor(row);
+    if (rule === undefined || row.firstMs === null || row.firstMs >= nowMs - rule.keepMs) return [];
+    return [{ row, beforeMs: nowMs - rule.keepMs }];
+  });
+  return { expired, last: rows.length < SERIES_PER_READ ? undefined : rows.at(-1) };
 }
 
+/** Series that one transaction looks at. */
+const SERIES_PER_TRANSACTION = 100;
+
 /**
- * Deletes some of the segments of a series that end before an instant; a segment that ends later stays whole. Nothing
- * is logged, so that items do not treat it as a change: their results stay.
+ * Deletes some of the segments that end before the instant of their series; a segment that ends later stays whole.
+ * Nothing is logged, so that items do not treat it as a change: their results stay.
  *
- * @returns whether more are left.
+ * @returns how many of the first series are done.
  */
-export async function deleteExpired(tx: Transaction, of: SeriesRow, beforeMs: number): Promise<boolean> {
+export async function deleteExpired(tx: Transaction, expired: readonly Expired[]): Promise<number> {
+  let room = SEGMENTS_PER_TRANSACTION;
+  const some = expired.slice(0, SERIES_PER_TRANSACTION);
+  for (const [index, { row, beforeMs }] of some.entries()) {
+    room -= await deleteOfSeries(tx, row, beforeMs, room);
+    // It may have more.
+    if (room <= 0) return index;
+  }
+  return some.length;
+}
+
+/** @returns how many were deleted. */
+async function deleteOfSeries(tx: Transaction, of: SeriesRow, beforeMs: number, room: number): Promise<number> {
   const { organisation, timeseriesId, metric } = of;
   const row = await tx.get(series, { organisation, timeseriesId, metric });
-  if (row === undefined || row.seriesKey !== of.seriesKey) return false;
+  if (row === undefined || row.seriesKey !== of.seriesKey) return 0;
   const range = [
     ['seriesKey', '=', row.seriesKey],
     ['endMs', '<', beforeMs],
   ] as const;
   const orderBy = [{ column: 'endMs' }] as const;
-  const old = await tx.find(segments, { where: range, orderBy, limit: SEGMENTS_PER_TRANSACTION });
+  const old = await tx.find(segments, { where: range, orderBy, limit: room });
   const last = old.at(-1);
-  if (last === undefined) return false;
+  if (last === undefined) return 0;
   await tx.delete(segments, [
     ['seriesKey', '=', row.seriesKey],
     ['endMs', '<=', last.endMs],
@@ -77,5 +108,5 @@ export async function deleteExpired(tx: Transaction, of: SeriesRow, beforeMs: nu
     lastMs,
     forgottenMs: Math.max(row.forgottenMs ?? last.endMs, last.endMs),
   });
-  return old.length === SEGMENTS_PER_TRANSACTION;
+  return old.length;
 }

@@ -1,0 +1,118 @@
+import type { SeriesReference } from '../../core/series.js';
+import { inTurns } from '../../storage/next-turn.js';
+import type { Transaction } from '../../storage/storage.js';
+import {
+  type EndedPatternRow,
+  endedPatterns,
+  type ItemRow,
+  itemCheckpoints,
+  itemSources,
+  items,
+  itemWork,
+  transactions,
+} from '../../storage/tables/operations.js';
+import type { ServiceContext } from '../context.js';
+import { moveTransaction } from '../status/transactions.js';
+import { equal } from '../store.js';
+import { noteChange } from './catalog.js';
+import { dropReplicas } from './replicas.js';
+import { ITEMS_PER_TURN } from './request.js';
+import { endTransaction } from './request-transactions.js';
+
+/** How many members of patterns one transaction registers or deletes, as others wait for it: each takes about 1 ms. */
+export const MEMBERS_PER_TRANSACTION = 50;
+
+/** Deletes the sources, state and work of an item. @returns the series that it read */
+export async function forgetWork(
+  tx: Transaction,
+  { organisation, itemId }: ItemRow,
+): Promise<readonly SeriesReference[]> {
+  const where = equal({ organisation, itemId });
+  const sources = await tx.find(itemSources, { where });
+  await tx.delete(itemSources, where);
+  await tx.delete(itemCheckpoints, where);
+  await tx.delete(itemWork, where);
+  return sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+}
+
+/** Ends an item. Its results are deleted too, or kept as a series that clients may write from then on. */
+export async function deleteItem(
+  context: ServiceContext,
+  tx: Transaction,
+  item: ItemRow,
+  areResultsKept: boolean,
+): Promise<void> {
+  const { organisation, itemId } = item;
+  const { samples } = context;
+  await endTransaction(tx, item, 'the item was deleted');
+  await dropReplicas(context, tx, organisation, await forgetWork(tx, item));
+  await tx.delete(items, equal({ organisation, itemId }));
+  // Items that read the results learn of it from the log.
+  if (areResultsKept) await samples.release(tx, organisation, item);
+  else await samples.drop(tx, organisation, item);
+  await noteChange(tx);
+}
+
+/**
+ * Ends an item with a pattern, and with it the items of its members: some here, and the rest by the worker, so that
+ * others need not wait for thousands of them.
+ *
+ * @param memberRoom how many members to delete here. @returns how many were.
+ */
+export async function endPattern(
+  context: ServiceContext,
+  tx: Transaction,
+  pattern: ItemRow,
+  { areResultsKept, memberRoom }: { readonly areResultsKept: boolean; readonly memberRoom: number },
+): Promise<number> {
+  const { organisation, itemId, transactionId } = pattern;
+  const transaction = await tx.get(transactions, { organisation, transactionId });
+  await forgetWork(tx, pattern);
+  await tx.delete(items, equal({ organisation, itemId }));
+  await noteChange(tx);
+  if (transaction === undefined) return 0;
+  const { clientId } = transaction;
+  const ended = { organisation, itemId, transactionId, clientId, areResultsKept };
+  return deleteMembers(context, tx, { ...ended, passedCommit: null, passedId: null }, memberRoom);
+}
+
+/**
+ * Deletes members of a pattern that was ended. If there may be more, they are left to the worker, which calls this in a
+ * transaction apart from its own, since it reads in the log what others have deleted.
+ *
+ * @returns how many were deleted, or found to belong to it no longer.
+ */
+export async function deleteMembers(
+  context: ServiceContext,
+  tx: Transaction,
+  ended: EndedPatternRow,
+  memberRoom: number,
+): Promise<number> {
+  const { organisation, itemId, transactionId, clientId, areResultsKept, passedCommit, passedId } = ended;
+  const found =
+    memberRoom <= 0
+      ? []
+      : await tx.find(transactions, {
+          where: equal({ organisation, clientId, parentId: transactionId }),
+          orderBy: [{ column: 'commit' }, { column: 'transactionId' }],
+          ...(passedCommit === null ? {} : { after: [passedCommit, passedId] }),
+          limit: memberRoom,
+        });
+  for await (const member of inTurns(found, ITEMS_PER_TURN)) {
+    const item = member.itemId === null ? undefined : await tx.get(items, { organisation, itemId: member.itemId });
+    // An item that was registered by itself since is no longer a member.
+    if (item?.transactionId === member.transactionId) await deleteItem(context, tx, item, areResultsKept);
+  }
+  const last = found.at(-1);
+  if (found.length >= memberRoom) {
+    const passed = last === undefined ? {} : { passedCommit: last.commit, passedId: last.transactionId };
+    await tx.put(endedPatterns, { ...ended, ...passed });
+    await tx.put(itemWork, { organisation, itemId, dueMs: context.clock.nowMs(), attemptCount: 0 });
+    return found.length;
+  }
+  await tx.delete(endedPatterns, equal({ organisation, itemId }));
+  await tx.delete(itemWork, equal({ organisation, itemId }));
+  // Last, as its state follows from those of its members.
+  await moveTransaction(tx, organisation, transactionId, { state: 'Completed', message: 'the item was deleted' });
+  return found.length;
+}
