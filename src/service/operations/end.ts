@@ -57,37 +57,35 @@ export async function deleteItem(
  * Ends an item with a pattern, and with it the items of its members: some here, and the rest by the worker, so that
  * others need not wait for thousands of them.
  *
- * @param memberRoom how many members to delete here. @returns how many were.
+ * @param memberRoom how many members to delete here.
  */
 export async function endPattern(
   context: ServiceContext,
   tx: Transaction,
   pattern: ItemRow,
   { areResultsKept, memberRoom }: { readonly areResultsKept: boolean; readonly memberRoom: number },
-): Promise<number> {
+): Promise<void> {
   const { organisation, itemId, transactionId } = pattern;
   const transaction = await tx.get(transactions, { organisation, transactionId });
   await forgetWork(tx, pattern);
   await tx.delete(items, equal({ organisation, itemId }));
   await noteChange(tx);
-  if (transaction === undefined) return 0;
+  if (transaction === undefined) return;
   const { clientId } = transaction;
   const ended = { organisation, itemId, transactionId, clientId, areResultsKept };
-  return deleteMembers(context, tx, { ...ended, passedCommit: null, passedId: null }, memberRoom);
+  await deleteMembers(context, tx, { ...ended, passedCommit: null, passedId: null }, memberRoom);
 }
 
 /**
  * Deletes members of a pattern that was ended. If there may be more, they are left to the worker, which calls this in a
  * transaction apart from its own, since it reads in the log what others have deleted.
- *
- * @returns how many were deleted, or found to belong to it no longer.
  */
 export async function deleteMembers(
   context: ServiceContext,
   tx: Transaction,
   ended: EndedPatternRow,
   memberRoom: number,
-): Promise<number> {
+): Promise<void> {
   const { organisation, itemId, transactionId, clientId, areResultsKept, passedCommit, passedId } = ended;
   const found =
     memberRoom <= 0
@@ -108,11 +106,10 @@ export async function deleteMembers(
     const passed = last === undefined ? {} : { passedCommit: last.commit, passedId: last.transactionId };
     await tx.put(endedPatterns, { ...ended, ...passed });
     await tx.put(itemWork, { organisation, itemId, dueMs: context.clock.nowMs(), attemptCount: 0 });
-    return found.length;
+    return;
   }
   await tx.delete(endedPatterns, equal({ organisation, itemId }));
   await tx.delete(itemWork, equal({ organisation, itemId }));
   // Last, as its state follows from those of its members.
   await moveTransaction(tx, organisation, transactionId, { state: 'Completed', message: 'the item was deleted' });
-  return found.length;
 }
