@@ -2,9 +2,9 @@ import type { DoubleList } from '../../../core/list.js';
 import { slopeOf, sumOf, sumOfLength, weightedMeanOf } from '../../../kernels/exact/results.js';
 import { addSquares } from '../../../kernels/exact/squares.js';
 import { addAll, addProduct, addTo, lossOf, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
-import type { Accumulator, Functions } from '../../aggregate-functions.js';
+import type { Accumulator, Functions } from '../../aggregate/functions.js';
+import type { HeldFunction } from '../../aggregate/time-weighted-average.js';
 import { durationMsIn, numberOr, type Parameters } from '../../parameters.js';
-import type { HeldFunction } from '../../time-weighted-average.js';
 
 /** The aggregate functions that extend the interface; see docs/semantics.md. */
 

@@ -1,12 +1,12 @@
-import type { Chunk } from '../core/chunk.js';
-import type { DoubleList } from '../core/list.js';
-import type { OtherNames } from '../core/suggest.js';
-import { meanOf, percentileOf, sumOf, varianceOf } from '../kernels/exact/results.js';
-import { addSquares } from '../kernels/exact/squares.js';
-import { addAll, SUM_SLOTS } from '../kernels/exact/sums.js';
-import { byRank } from '../kernels/order.js';
-import type { Output, State } from './operation.js';
-import { numberIn, type Parameters } from './parameters.js';
+import type { Chunk } from '../../core/chunk.js';
+import type { DoubleList } from '../../core/list.js';
+import type { OtherNames } from '../../core/suggest.js';
+import { meanOf, percentileOf, sumOf, varianceOf } from '../../kernels/exact/results.js';
+import { addSquares } from '../../kernels/exact/squares.js';
+import { addAll, SUM_SLOTS } from '../../kernels/exact/sums.js';
+import { byRank } from '../../kernels/order.js';
+import type { Output, State } from '../operation.js';
+import { numberIn, type Parameters } from '../parameters.js';
 
 /**
  * An aggregate function over the samples of one window. It keeps a few numbers in the step's `slots`, from `at` on, and
