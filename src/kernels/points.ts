@@ -10,9 +10,9 @@ export interface Points {
 }
 
 /**
- * Writes the points before the samples `from..count`, each with the value of the last sample at or before it (`lastValue` before
- * the first sample of the chunk). Stops when the columns of `points` are full, and returns the index of the first sample that is not used up.
- * `stepMs` must be whole.
+ * Writes the points that are not after the last of the samples `from..count`, each with the value of the last sample at
+ * or before it (`lastValue` before the first sample of the chunk). Stops when the columns of `points` are full, and
+ * returns the index of the first sample that is not used up. `stepMs` must be whole.
  */
 export function stepPoints(
   timeMs: Float64Array,
