@@ -35,9 +35,15 @@ const execArgv = [
   '--single-threaded-gc',
 ];
 
-// Half a minute each. Where no earlier run has told so, Vitest takes large files first, and these are not large: begun
-// last, they left workers idle.
-const long = ['test/laws/oracle.test.ts', 'test/service/cluster.test.ts', 'test/storage/postgres/postgres.test.ts'];
+// A quarter of a minute or more each. Where no earlier run has told so, Vitest takes large files first, and these are not
+// large: begun last, they left workers idle.
+const long = [
+  'test/formats/csv/paths.test.ts',
+  'test/laws/oracle.test.ts',
+  'test/service/cluster.test.ts',
+  'test/storage/postgres/postgres.test.ts',
+  'test/workbench/failure.test.ts',
+];
 
 /** Vitest runs projects by name, and the files of `mocking` are few and long: last, they left three workers idle. */
 class LongFirst extends BaseSequencer {
@@ -72,6 +78,8 @@ export default defineConfig({
     // Commands that tests run leave nothing in the home of who tests.
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },
     isolate: false,
+    // A module is transformed once for all three projects, and not again by the next run.
+    experimental: { fsModuleCache: true },
     execArgv,
     // No test is about time: these end what would never end. Property tests run thousands of cases, and a laptop or a
     // CI machine may be busy. A poll gives up first, and says what it waited for.

@@ -28,7 +28,7 @@ export type {
   AggregateStage,
   AggregateWindow,
   WindowParameters,
-} from './operations/aggregate-parameters.js';
+} from './operations/aggregate/parameters.js';
 export { type OperationInfo, operations } from './operations/info.js';
 export type { RangeParameters } from './operations/mask.js';
 export type { Example, ExampleSample } from './operations/operation.js';

@@ -14,6 +14,15 @@ export interface Series {
 /** The samples of a series, without its name. */
 export type Columns = Pick<Series, 'timeMs' | 'value'>;
 
+/** Whether two pairs of columns hold the same samples, bit for bit. */
+export function areSameColumns(a: Columns, b: Columns): boolean {
+  if (a.timeMs.length !== b.timeMs.length) return false;
+  for (let i = 0; i < a.timeMs.length; i++) {
+    if (!Object.is(a.timeMs[i], b.timeMs[i]) || !Object.is(a.value[i], b.value[i])) return false;
+  }
+  return true;
+}
+
 /** Joins columns end to end. If only one part has samples, its own arrays are returned. */
 export function concatenate(parts: readonly Columns[]): Columns {
   const present = parts.filter(({ timeMs }) => timeMs.length > 0);

@@ -35,9 +35,9 @@ export function zoneOf(name: string): Zone | undefined {
   const known = zones.get(name);
   if (known !== undefined) return known;
   // Intl also accepts offsets like +01:00, which are not names.
-  const format = /^[A-Za-z]/.test(name) ? localTimeFormat(name) : undefined;
-  if (format === undefined) return undefined;
-  const zone = createZone(name, format);
+  const offsetMsOf = /^[A-Za-z]/.test(name) ? offsetsOf(name) : undefined;
+  if (offsetMsOf === undefined) return undefined;
+  const zone = createZone(name, offsetMsOf);
   zones.set(name, zone);
   return zone;
 }
@@ -73,27 +73,34 @@ interface Spans {
   readonly offsetMs: number[];
 }
 
-function localTimeFormat(timeZone: string): Intl.DateTimeFormat | undefined {
-  const numeric = 'numeric';
-  const date = { era: 'short', year: numeric, month: numeric, day: numeric } as const;
-  const clock = { hourCycle: 'h23', hour: numeric, minute: numeric, second: numeric } as const;
+/** What tells the offset of a zone at an instant, or undefined if Intl knows no zone of that name. */
+function offsetsOf(timeZone: string): ((timeMs: number) => number) | undefined {
+  let format: Intl.DateTimeFormat;
   try {
-    return new Intl.DateTimeFormat('en-US', { ...date, ...clock, timeZone });
+    format = new Intl.DateTimeFormat('en-US', { year: 'numeric', timeZoneName: 'longOffset', timeZone });
   } catch {
-    return undefined; // a RangeError: Intl knows no zone of that name
+    return undefined; // a RangeError
   }
+  // Looked at in order, instants nearly always have the text of the one before.
+  let lastText = '';
+  let lastOffsetMs = 0;
+  return (timeMs) => {
+    const text = format.format(timeMs);
+    if (text === lastText) return lastOffsetMs;
+    lastText = text;
+    lastOffsetMs = offsetMsIn(text);
+    return lastOffsetMs;
+  };
 }
 
-// Intl writes what a clock in the zone shows, as '3/10/2024 AD, 23:59:59'; the numbers are read as if they were UTC.
-function offsetMsBy(format: Intl.DateTimeFormat, timeMs: number): number {
-  const text = format.format(timeMs);
-  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (text.match(/\d+/g) ?? []).map(Number);
-  const dayMs = new Date(0).setUTCFullYear(text.includes('BC') ? 1 - year : year, month - 1, day);
-  return dayMs + 1000 * (3600 * hour + 60 * minute + second) - 1000 * Math.floor(timeMs / 1000);
+/** The offset in '2024, GMT+05:30'; offsets of before standard time have seconds, and GMT alone is none. */
+function offsetMsIn(text: string): number {
+  const offset = text.split('GMT')[1] ?? '';
+  const [hours = 0, minutes = 0, seconds = 0] = (offset.match(/\d+/g) ?? []).map(Number);
+  return (offset.startsWith('-') ? -1000 : 1000) * (3600 * hours + 60 * minutes + seconds);
 }
 
-function createZone(name: string, format: Intl.DateTimeFormat): Zone {
-  const offsetMsOf = (timeMs: number): number => offsetMsBy(format, timeMs);
+function createZone(name: string, offsetMsOf: (timeMs: number) => number): Zone {
   const years = new Map<number, Spans>();
   let span: Span = { startMs: Number.NaN, endMs: Number.NaN, offsetMs: 0 };
 
@@ -115,7 +122,8 @@ function createZone(name: string, format: Intl.DateTimeFormat): Zone {
     // Offsets lie within a day of UTC, so the offset at the instant is the one a day before or a day after.
     const earlier = offsetMsAt(localMs - DAY_MS);
     const later = offsetMsAt(localMs + DAY_MS);
-    const candidates = [...new Set([localMs - earlier, localMs - later])].sort((a, b) => a - b);
+    if (earlier === later) return [localMs - earlier];
+    const candidates = [localMs - Math.max(earlier, later), localMs - Math.min(earlier, later)];
     return candidates.filter((timeMs) => timeMs + offsetMsAt(timeMs) === localMs);
   }
 

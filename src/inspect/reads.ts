@@ -1,4 +1,4 @@
-import type { Columns } from '../core/series.js';
+import { areSameColumns, type Columns } from '../core/series.js';
 import { runBatch } from '../engine/batch/run-batch.js';
 import type { RunOptions } from '../engine/options.js';
 import { firstAtOrAfter } from '../kernels/search.js';
@@ -49,17 +49,17 @@ export function findReads(
   options: RunOptions,
   core: Range | undefined,
 ): readonly Span[] | undefined {
-  const run = [options, {}].map((own) => runOf(step, range, own)).find((own) => isSame(own(inputs), results));
+  const run = [options, {}].map((own) => runOf(step, range, own)).find((own) => areSameColumns(own(inputs), results));
   if (run === undefined) return undefined;
   const around = inputs.map((_, input) => localSpan(run, inputs, input, results, hull(range, core)));
-  const isLocal = isSame(run(inputs.map((columns, input) => slice(columns, around[input]!))), results);
+  const isLocal = areSameColumns(run(inputs.map((columns, input) => slice(columns, around[input]!))), results);
   const outer = isLocal ? around : inputs.map(({ timeMs }) => ({ from: 0, until: timeMs.length }));
   const local = inputs.map((columns, input) => slice(columns, outer[input]!));
   const findLeast = (given: readonly Columns[], input: number): Span =>
     leastSpan(run, given, input, results, core && spanOf(given[input]!, core));
   const least = local.map((_, input) => findLeast(local, input));
   const reduced = local.map((columns, input) => slice(columns, least[input]!));
-  if (!isSame(run(reduced), results)) {
+  if (!areSameColumns(run(reduced), results)) {
     // An input may stand in for another that has the same samples, so they are reduced one after the other.
     const given = [...local];
     for (const input of local.keys()) {
@@ -165,7 +165,10 @@ function isFreeOutside(
   ];
   return changes.every((change) => {
     const changed = value.map((x, i) => (i >= from && i < until ? x : change(x)));
-    return isSame(run(inputs.map((columns, at) => (at === input ? { timeMs, value: changed } : columns))), results);
+    return areSameColumns(
+      run(inputs.map((columns, at) => (at === input ? { timeMs, value: changed } : columns))),
+      results,
+    );
   });
 }
 
@@ -175,13 +178,4 @@ function extent(values: Float64Array): [least: number, most: number] {
     ([least, most], x) => [Math.min(least, x), Math.max(most, x)],
     [Infinity, -Infinity],
   );
-}
-
-/** Whether two pairs of columns hold the same samples, bit for bit. */
-export function isSame(a: Columns, b: Columns): boolean {
-  if (a.timeMs.length !== b.timeMs.length) return false;
-  for (let i = 0; i < a.timeMs.length; i++) {
-    if (!Object.is(a.timeMs[i], b.timeMs[i]) || !Object.is(a.value[i], b.value[i])) return false;
-  }
-  return true;
 }

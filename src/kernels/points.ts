@@ -10,10 +10,9 @@ export interface Points {
 }
 
 /**
- * Writes the points before the samples `from..count`, each with the value of the sample before it (`lastValue` before
- * the first sample of the chunk). With `isMet` it also writes points at the very time of a sample, with that sample's
- * value. Stops when the columns of `points` are full, and returns the index of the first sample that is not used up.
- * `stepMs` must be whole.
+ * Writes the points that are not after the last of the samples `from..count`, each with the value of the last sample at
+ * or before it (`lastValue` before the first sample of the chunk). Stops when the columns of `points` are full, and
+ * returns the index of the first sample that is not used up. `stepMs` must be whole.
  */
 export function stepPoints(
   timeMs: Float64Array,
@@ -22,7 +21,6 @@ export function stepPoints(
   count: number,
   lastValue: number,
   stepMs: number,
-  isMet: boolean,
   points: Points,
 ): number {
   const outTimeMs = points.timeMs;
@@ -30,9 +28,8 @@ export function stepPoints(
   const room = outTimeMs.length;
   const simd = timeMs.buffer === value.buffer ? simdFor(timeMs, count - from, outTimeMs, outValue) : undefined;
   if (simd !== undefined) {
-    const met = isMet ? 1 : 0;
     const columns = [timeMs.byteOffset, value.byteOffset, outTimeMs.byteOffset, outValue.byteOffset] as const;
-    points.count = simd.stepPoints(...columns, from, count, lastValue, points.nextMs, stepMs, met, room);
+    points.count = simd.stepPoints(...columns, from, count, lastValue, points.nextMs, stepMs, room);
     if (points.count > 0) points.nextMs = outTimeMs[points.count - 1]! + stepMs;
     return simd.pointsEnd.value;
   }
@@ -47,7 +44,7 @@ export function stepPoints(
       outTimeMs[written] = pointMs;
       outValue[written++] = held;
     }
-    if (isMet && pointMs === t) {
+    if (pointMs === t) {
       if (written === room) break;
       outTimeMs[written] = pointMs;
       outValue[written++] = value[i]!;

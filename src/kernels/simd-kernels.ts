@@ -41,7 +41,6 @@ export interface SimdKernels
     lastValue: number,
     nextMs: number,
     stepMs: number,
-    isMet: number,
     room: number,
   ): number;
   /** The first sample that the last call of `stepPoints` has not used up. */

@@ -1,4 +1,4 @@
-import { exp as expOf, logBase as logBaseOf, log as logOf, pow as powOf } from './elementary.js';
+import { exp as expOf, logBase as logBaseOf, log as logOf, pow as powOf } from './exact/elementary.js';
 
 /**
  * Elementwise functions of one or two columns. The first `count` results go to `out`, which may be the column of

@@ -1,8 +1,7 @@
-import type { Chunk } from '../core/chunk.js';
 import type { Duration } from '../core/duration.js';
 import type { IntervalName } from '../core/interval.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
-import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
+import { addPoints, evenPoints, HAS_LAST, LAST_MS, LAST_VALUE, NEXT_MS } from './even-points.js';
 import type { Describe, Operation, OperationTexts, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import { choice, duration, durationMsIn, textIn, timezone } from './parameters.js';
 import { checkIntervalIn, interval, inZone, pointsEveryMs, windowsIn } from './windowing.js';
@@ -78,11 +77,6 @@ export const describeHoldLastValue: Describe = (parameters) => {
   };
 };
 
-const HAS_LAST = 0;
-const LAST_MS = 1;
-const LAST_VALUE = 2;
-const TICK_MS = 3;
-
 function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, column }: RunContext): RegridRunner {
   // The series may end with the sample that is held, however far other inputs have come. Only `advance`, `until` or a
   // later sample that is certain to come makes a tick after it certain.
@@ -92,7 +86,7 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, colu
   // Emits the ticks before `endMs` and, with `isEndTaken`, one at `endMs`.
   function tickTo(slots: Float64Array, endMs: number, isEndTaken: boolean, out: Output): void {
     const heldUntilMs = slots[LAST_MS]! + maxHoldMs;
-    let tickMs = slots[TICK_MS]!;
+    let tickMs = slots[NEXT_MS]!;
     const stopMs = Math.min(endMs, ticksEndMs, heldUntilMs);
     out.expect((stopMs - tickMs) / windows.lengthMsMax);
     const isStopTaken = (isEndTaken || stopMs < endMs) && stopMs < ticksEndMs;
@@ -102,7 +96,7 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, colu
     }
     const resumeMs = Math.min(endMs, ticksEndMs);
     if (tickMs < resumeMs) tickMs = firstStartFrom(windows, resumeMs);
-    slots[TICK_MS] = tickMs;
+    slots[NEXT_MS] = tickMs;
   }
 
   const stepMs = windows.gridMs;
@@ -116,37 +110,29 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, colu
     listCount: 0,
     push: ({ slots }, chunk, out) => {
       const { timeMs, value, count } = chunk;
-      if (isPlain && slots[HAS_LAST] === 1) return tickEvenly(slots, chunk, stepMs ?? 0, points, out);
+      // The usual case: even ticks, with no limit on how long a value is held.
+      if (isPlain && slots[HAS_LAST] === 1) return addPoints(slots, chunk, stepMs ?? 0, points, out);
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
-        if (slots[HAS_LAST] === 0) slots[TICK_MS] = firstStartFrom(windows, t);
-        else if (slots[TICK_MS]! < t) tickTo(slots, t, false, out);
+        if (slots[HAS_LAST] === 0) slots[NEXT_MS] = firstStartFrom(windows, t);
+        else if (slots[NEXT_MS]! < t) tickTo(slots, t, false, out);
         slots[HAS_LAST] = 1;
         slots[LAST_MS] = t;
         slots[LAST_VALUE] = value[i]!;
-        if (slots[TICK_MS] === t && t < ticksEndMs) {
+        if (slots[NEXT_MS] === t && t < ticksEndMs) {
           out.add(t, value[i]!);
-          slots[TICK_MS] = windows.next(t);
+          slots[NEXT_MS] = windows.next(t);
         }
       }
     },
     advance: ({ slots }, watermarkMs, out, comingMs) => {
       const limitMs = Math.min(watermarkMs, Math.max(promisedMs(), comingMs));
-      if (slots[HAS_LAST] === 1 && slots[TICK_MS]! < limitMs) tickTo(slots, limitMs, false, out);
+      if (slots[HAS_LAST] === 1 && slots[NEXT_MS]! < limitMs) tickTo(slots, limitMs, false, out);
     },
     close: ({ slots }, lastAdvanceMs, out) => {
       if (slots[HAS_LAST] === 0) return;
       tickTo(slots, untilMs ?? Math.max(lastAdvanceMs, slots[LAST_MS]!), true, out);
     },
-    watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[TICK_MS]! : watermarkMs),
+    watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[NEXT_MS]! : watermarkMs),
   };
-}
-
-// The usual case: even ticks, with no limit on how long a value is held.
-function tickEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: EvenPoints, out: Output): void {
-  points.nextMs = slots[TICK_MS]!;
-  addPoints(chunk, slots[LAST_VALUE]!, stepMs, true, points, out);
-  slots[TICK_MS] = points.nextMs;
-  slots[LAST_VALUE] = chunk.value[chunk.count - 1]!;
-  slots[LAST_MS] = chunk.timeMs[chunk.count - 1]!;
 }

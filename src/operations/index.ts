@@ -1,10 +1,10 @@
 import { meantName } from '../core/suggest.js';
 import * as abs from './abs.js';
-import { aggregate } from './aggregate.js';
-import { otherFunctionNames } from './aggregate-functions.js';
-import { aggregateFunctionNames, aggregatePipelineRules, aggregateRules } from './aggregate-parameters.js';
-import * as aggregatePipeline from './aggregate-pipeline.js';
-import { aggregateTexts, describeAggregate } from './aggregate-texts.js';
+import { aggregate } from './aggregate/aggregate.js';
+import { otherFunctionNames } from './aggregate/functions.js';
+import { aggregateFunctionNames, aggregatePipelineRules, aggregateRules } from './aggregate/parameters.js';
+import * as aggregatePipeline from './aggregate/pipeline.js';
+import { aggregateTexts, describeAggregate } from './aggregate/texts.js';
 import * as arithmetic from './arithmetic.js';
 import * as cleanse from './cleanse.js';
 import * as comparison from './comparison.js';

@@ -3,7 +3,7 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import type { Duration } from '../core/duration.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
-import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
+import { addPoints, evenPoints, HAS_LAST, LAST_MS, LAST_VALUE, NEXT_MS } from './even-points.js';
 import type { Describe, Operation, OperationTexts, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import {
   choice,
@@ -124,11 +124,6 @@ function isLinear(parameters: Parameters): boolean {
   return textIn(parameters, 'method') === 'linear';
 }
 
-const HAS_LAST = 0;
-const LAST_MS = 1;
-const LAST_VALUE = 2;
-const POINT_MS = 3;
-
 function resampler(
   grid: Windows,
   isInterpolated: boolean,
@@ -143,16 +138,16 @@ function resampler(
   function fillTo(slots: Float64Array, t: number, x: number, out: Output): void {
     const lastMs = slots[LAST_MS]!;
     const lastValue = slots[LAST_VALUE]!;
-    let pointMs = slots[POINT_MS]!;
+    let pointMs = slots[NEXT_MS]!;
     if (t - lastMs > gapMsMax) {
-      slots[POINT_MS] = firstStartFrom(grid, t);
+      slots[NEXT_MS] = firstStartFrom(grid, t);
       return;
     }
     out.expect((t - pointMs) / grid.lengthMsMax);
     for (; pointMs < t; pointMs = grid.next(pointMs)) {
       out.add(pointMs, isInterpolated ? lerp(lastValue, x, (pointMs - lastMs) / (t - lastMs)) : lastValue);
     }
-    slots[POINT_MS] = pointMs;
+    slots[NEXT_MS] = pointMs;
   }
 
   return {
@@ -161,18 +156,19 @@ function resampler(
     listCount: 0,
     push: ({ slots }, chunk, out) => {
       const { timeMs, value, count } = chunk;
+      // The usual case: even points, and every gap is filled.
       if (isPlain && slots[HAS_LAST] === 1) {
         if (isInterpolated) return interpolateEvenly(slots, chunk, stepMs, out);
-        return pointEvenly(slots, chunk, stepMs, points, out);
+        return addPoints(slots, chunk, stepMs, points, out);
       }
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         const x = value[i]!;
-        if (slots[HAS_LAST] === 0) slots[POINT_MS] = firstStartFrom(grid, t);
-        else if (slots[POINT_MS]! < t) fillTo(slots, t, x, out);
-        if (slots[POINT_MS] === t) {
+        if (slots[HAS_LAST] === 0) slots[NEXT_MS] = firstStartFrom(grid, t);
+        else if (slots[NEXT_MS]! < t) fillTo(slots, t, x, out);
+        if (slots[NEXT_MS] === t) {
           out.add(t, x);
-          slots[POINT_MS] = grid.next(t);
+          slots[NEXT_MS] = grid.next(t);
         }
         slots[HAS_LAST] = 1;
         slots[LAST_MS] = t;
@@ -183,25 +179,15 @@ function resampler(
       const limitMs = Math.min(watermarkMs, comingMs);
       // A held value is certain before the next sample comes; an interpolated one waits for that sample.
       if (isInterpolated || slots[HAS_LAST] === 0 || comingMs - slots[LAST_MS]! > gapMsMax) return;
-      if (slots[POINT_MS]! < limitMs) fillTo(slots, limitMs, 0, out);
+      if (slots[NEXT_MS]! < limitMs) fillTo(slots, limitMs, 0, out);
     },
     close: () => undefined,
-    watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[POINT_MS]! : watermarkMs),
+    watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[NEXT_MS]! : watermarkMs),
   };
 }
 
-// The usual cases: even points, and every gap is filled.
-
-function pointEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: EvenPoints, out: Output): void {
-  points.nextMs = slots[POINT_MS]!;
-  addPoints(chunk, slots[LAST_VALUE]!, stepMs, true, points, out);
-  slots[POINT_MS] = points.nextMs;
-  slots[LAST_VALUE] = chunk.value[chunk.count - 1]!;
-  slots[LAST_MS] = chunk.timeMs[chunk.count - 1]!;
-}
-
 function interpolateEvenly(slots: Float64Array, { timeMs, value, count }: Chunk, stepMs: number, out: Output): void {
-  let pointMs = slots[POINT_MS]!;
+  let pointMs = slots[NEXT_MS]!;
   let lastMs = slots[LAST_MS]!;
   let lastValue = slots[LAST_VALUE]!;
   for (let i = 0; i < count; i++) {
@@ -216,7 +202,7 @@ function interpolateEvenly(slots: Float64Array, { timeMs, value, count }: Chunk,
     lastMs = t;
     lastValue = x;
   }
-  slots[POINT_MS] = pointMs;
+  slots[NEXT_MS] = pointMs;
   slots[LAST_MS] = lastMs;
   slots[LAST_VALUE] = lastValue;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exp, log, logBase, pow } from '../../src/kernels/elementary.js';
+import { exp, log, logBase, pow } from '../../src/kernels/exact/elementary.js';
 import { exactExp, exactLog, exactPow } from '../oracle/exact.js';
 
 const anyDouble = fc.double({ noNaN: true, noDefaultInfinity: true });

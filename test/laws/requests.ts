@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { longestMs, parseInterval } from '../../src/core/interval.js';
-import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate-parameters.js';
+import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate/parameters.js';
 import { extensionArbitrary } from './extension-requests.js';
 import { onceAScale, type Scale, zoneNames } from './samples.js';
 

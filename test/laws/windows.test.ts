@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate-parameters.js';
+import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate/parameters.js';
 import { type Pair, pairsOf, resultOf, runStep, scaledArbitrary } from './steps.js';
 
 /** Laws of windows other than intervals; the oracle and the streams of random requests test them too. */

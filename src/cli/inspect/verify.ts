@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Series, seriesName } from '../../core/series.js';
+import { areSameColumns, type Series, seriesName } from '../../core/series.js';
 import type { Action, Difference, Verified, VerifyOptions } from '../../inspect/index.js';
-import { isSame } from '../../inspect/reads.js';
 import { VARIANT_COUNT, verifyEach } from '../../inspect/verify.js';
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, countOf, type Given, textOf } from '../command.js';
@@ -85,7 +84,7 @@ async function isSameByThreads(
   const pool = await io.threads.open(THREADS - 1);
   try {
     const read = await readSources(plan, files, io, pool);
-    return read.every((series, index) => isSame(series, inputs[index]!));
+    return read.every((series, index) => areSameColumns(series, inputs[index]!));
   } finally {
     await pool.close();
   }

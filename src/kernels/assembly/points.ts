@@ -12,7 +12,6 @@ export function stepPoints(
   lastValue: f64,
   firstPoint: f64,
   step: f64,
-  isMet: i32,
   room: i32,
 ): i32 {
   const spanMs = f64.load(time + (<usize>count << 3) - 8) - f64.load(time + (<usize>from << 3));
@@ -40,7 +39,7 @@ export function stepPoints(
         i += fewPointsEach(time, value, outTime, outValue, i + 1, count, step, room);
       }
     }
-    if (isMet && nextPoint == f64.load(time + (<usize>i << 3))) {
+    if (nextPoint == f64.load(time + (<usize>i << 3))) {
       if (written == room) break;
       f64.store(outTime + (<usize>written << 3), nextPoint);
       f64.store(outValue + (<usize>written << 3), f64.load(value + (<usize>i << 3)));

@@ -1,7 +1,7 @@
 import type { Windows } from '../../../core/windows.js';
+import type { Holding } from '../../aggregate/time-weighted-average.js';
 import type { Description, RegridRunner } from '../../operation.js';
 import type { Parameters } from '../../parameters.js';
-import type { Holding } from '../../time-weighted-average.js';
 import { heldMoving } from './held-functions.js';
 import { slidingRunner } from './sliding-runner.js';
 import type { KindOptions } from './window-kind.js';

@@ -2,9 +2,9 @@ import type { DoubleList } from '../../../core/list.js';
 import { slopeOf, sumOf, sumOfLength, weightedMeanOf } from '../../../kernels/exact/results.js';
 import { addSquares } from '../../../kernels/exact/squares.js';
 import { addAll, addProduct, addTo, lossOf, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
-import type { Accumulator, Functions } from '../../aggregate-functions.js';
+import { type Accumulator, type Functions, ofValues } from '../../aggregate/functions.js';
+import type { HeldFunction } from '../../aggregate/time-weighted-average.js';
 import { durationMsIn, numberOr, type Parameters } from '../../parameters.js';
-import type { HeldFunction } from '../../time-weighted-average.js';
 
 /** The aggregate functions that extend the interface; see docs/semantics.md. */
 
@@ -150,17 +150,7 @@ function timeOf(isLeast: boolean): Accumulator {
 
 /** A function of the values in rising order; 0 and −0 are one value. */
 function ofSorted(result: (sorted: Float64Array) => number): Accumulator {
-  return {
-    slotCount: 0,
-    listCount: 1,
-    sampleCountMin: 1,
-    add: ({ lists }, _at, { value }, from, to) => lists[0]!.append(value, from, to),
-    result: ({ lists }) => result(sortedOf(lists[0]!)),
-  };
-}
-
-function sortedOf(list: DoubleList): Float64Array {
-  return list.view().slice().sort();
+  return ofValues((values) => result(values.sort()));
 }
 
 function distinctCountOf(sorted: Float64Array): number {

@@ -1,7 +1,7 @@
 import type { DoubleList } from '../../../core/list.js';
 import { percentileOf } from '../../../kernels/exact/results.js';
 import { addProduct, addTo, tidySum } from '../../../kernels/exact/sums.js';
-import { type Accumulator, type Samples, SQUARES } from '../../aggregate-functions.js';
+import { type Accumulator, type Samples, SQUARES } from '../../aggregate/functions.js';
 import type { State } from '../../operation.js';
 import { numberIn, type Parameters } from '../../parameters.js';
 import {

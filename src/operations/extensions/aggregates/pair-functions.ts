@@ -3,7 +3,7 @@ import { copyInto } from '../../../kernels/columns.js';
 import { correlationOf, covarianceOf } from '../../../kernels/exact/pairs.js';
 import type { ExactSum } from '../../../kernels/exact/results.js';
 import { addProduct, addTo, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
-import type { Accumulator } from '../../aggregate-functions.js';
+import type { Accumulator } from '../../aggregate/functions.js';
 import type { CombineRunner } from '../../operation.js';
 
 /** The aggregate functions of two inputs, which work on pairs of values. */

@@ -1,6 +1,6 @@
 import { parseInterval } from '../../../core/interval.js';
 import type { Windows } from '../../../core/windows.js';
-import { type Accumulator, emitResult } from '../../aggregate-functions.js';
+import { type Accumulator, emitResult } from '../../aggregate/functions.js';
 import type { RegridRunner, State } from '../../operation.js';
 import { type Parameter, type Parameters, parameter, readInstantField, refuse } from '../../parameters.js';
 import { checkInterval, interval, openWindows } from '../../windowing.js';

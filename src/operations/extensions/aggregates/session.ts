@@ -1,6 +1,6 @@
 import type { Chunk } from '../../../core/chunk.js';
 import { formatDuration } from '../../../core/duration.js';
-import { type Accumulator, emitResult } from '../../aggregate-functions.js';
+import { type Accumulator, emitResult } from '../../aggregate/functions.js';
 import type { Output, RegridRunner, State } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { heldSoFar } from './held-functions.js';

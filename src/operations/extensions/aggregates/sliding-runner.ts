@@ -2,7 +2,7 @@ import type { Chunk } from '../../../core/chunk.js';
 import { TIME_MS_MIN } from '../../../core/series.js';
 import { firstStartFrom, type Windows } from '../../../core/windows.js';
 import { firstAfter, firstAtOrAfter } from '../../../kernels/search.js';
-import { emit, type Samples } from '../../aggregate-functions.js';
+import { emit, type Samples } from '../../aggregate/functions.js';
 import type { Output, RegridRunner, State } from '../../operation.js';
 import type { MovingFunction } from './moving-functions.js';
 

@@ -1,7 +1,7 @@
-import type { Accumulator } from '../../aggregate-functions.js';
+import type { Accumulator } from '../../aggregate/functions.js';
+import type { Holding } from '../../aggregate/time-weighted-average.js';
 import type { Description, RegridRunner, WindowsMade } from '../../operation.js';
 import type { Parameter, Parameters, Report } from '../../parameters.js';
-import type { Holding } from '../../time-weighted-average.js';
 
 /** A kind of windows for Aggregate, other than those of an interval: its fields in a request, and its code. */
 export interface WindowKind {

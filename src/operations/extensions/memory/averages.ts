@@ -1,6 +1,6 @@
 import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
-import { pow } from '../../../kernels/elementary.js';
+import { pow } from '../../../kernels/exact/elementary.js';
 import { runningSums } from '../../../kernels/exact/running.js';
 import { SUM_SLOTS } from '../../../kernels/exact/sums.js';
 import type { Describe, Operation, OperationTexts, RegridRunner, RunContext, StepDraft } from '../../operation.js';

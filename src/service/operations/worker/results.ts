@@ -1,11 +1,11 @@
 import { nextDouble } from '../../../core/next-double.js';
-import { type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
+import { areSameColumns, type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
 import { between } from '../../../storage/samples/patch.js';
 import { type Columns, NO_COLUMNS, type SampleChange, type SampleRange } from '../../../storage/samples/samples.js';
 import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
-import { areSameColumns, lastTimeMs, resultChange } from '../compute/columns.js';
+import { lastTimeMs, resultChange } from '../compute/columns.js';
 
 export type ResultChange = Omit<SampleChange, 'timeseriesId' | 'metric'>;
 

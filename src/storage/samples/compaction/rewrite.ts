@@ -1,3 +1,4 @@
+import { areSameColumns } from '../../../core/series.js';
 import { equal, type Transaction } from '../../storage.js';
 import { type SegmentRow, type SeriesRow, segments, series } from '../../tables/samples.js';
 import { overlay, type Patch, sliceColumns } from '../patch.js';
@@ -120,7 +121,8 @@ async function takeArea(writing: Writing, { segment, patch, isTail }: Area): Pro
     const stored = isGone ? NO_COLUMNS : unpackSegments([segment]);
     const changed = overlay(stored, patch);
     writing.budget.left -= ROW_COST + stored.timeMs.length;
-    if (!isGone && held.timeMs.length === 0 && isSame(stored, changed)) return;
+    // Samples that are sent again change nothing and are not written.
+    if (!isGone && held.timeMs.length === 0 && areSameColumns(stored, changed)) return;
     await remove(writing, segment);
     writing.held = concatenate([held, changed]);
     if (writing.held.timeMs.length >= writing.sizes.smallSamples) await writeHeld(writing, evenPieces);
@@ -185,15 +187,6 @@ function fullPieces(count: number, segmentSamples: number): number[] {
   const rest = count % segmentSamples;
   const full = new Array<number>((count - rest) / segmentSamples).fill(segmentSamples);
   return rest === 0 ? full : [...full, rest];
-}
-
-// Samples that are sent again change nothing and are not written.
-function isSame(a: Columns, b: Columns): boolean {
-  if (a.timeMs.length !== b.timeMs.length) return false;
-  for (let i = 0; i < a.timeMs.length; i++) {
-    if (a.timeMs[i] !== b.timeMs[i] || !Object.is(a.value[i], b.value[i])) return false;
-  }
-  return true;
 }
 
 /** The sizes of segments and of compaction's steps. Tests use small ones, to get many of them. */

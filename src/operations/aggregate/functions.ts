@@ -1,12 +1,12 @@
-import type { Chunk } from '../core/chunk.js';
-import type { DoubleList } from '../core/list.js';
-import type { OtherNames } from '../core/suggest.js';
-import { meanOf, percentileOf, sumOf, varianceOf } from '../kernels/exact/results.js';
-import { addSquares } from '../kernels/exact/squares.js';
-import { addAll, SUM_SLOTS } from '../kernels/exact/sums.js';
-import { byRank } from '../kernels/order.js';
-import type { Output, State } from './operation.js';
-import { numberIn, type Parameters } from './parameters.js';
+import type { Chunk } from '../../core/chunk.js';
+import type { DoubleList } from '../../core/list.js';
+import type { OtherNames } from '../../core/suggest.js';
+import { meanOf, percentileOf, sumOf, varianceOf } from '../../kernels/exact/results.js';
+import { addSquares } from '../../kernels/exact/squares.js';
+import { addAll, SUM_SLOTS } from '../../kernels/exact/sums.js';
+import { byRank } from '../../kernels/order.js';
+import type { Output, State } from '../operation.js';
+import { numberIn, type Parameters } from '../parameters.js';
 
 /**
  * An aggregate function over the samples of one window. It keeps a few numbers in the step's `slots`, from `at` on, and
@@ -103,16 +103,6 @@ const last: Accumulator = {
   result: ({ slots }, at) => slots[at]!,
 };
 
-const delta: Accumulator = {
-  ...simple,
-  slotCount: 2,
-  add: (state, at, chunk, from, to, countBefore) => {
-    first.add(state, at, chunk, from, to, countBefore);
-    last.add(state, at + 1, chunk, from, to, countBefore);
-  },
-  result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
-};
-
 const min: Accumulator = {
   ...simple,
   slotCount: 1,
@@ -135,15 +125,21 @@ const max: Accumulator = {
   result: ({ slots }, at) => slots[at]!,
 };
 
-const range: Accumulator = {
-  ...simple,
-  slotCount: 2,
-  add: (state, at, chunk, from, to, countBefore) => {
-    min.add(state, at, chunk, from, to, countBefore);
-    max.add(state, at + 1, chunk, from, to, countBefore);
-  },
-  result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
-};
+/** The result of `to` minus that of `from`, each with one slot. */
+function difference(from: Accumulator, to: Accumulator): Accumulator {
+  return {
+    ...simple,
+    slotCount: 2,
+    add: (state, at, chunk, start, end, countBefore) => {
+      from.add(state, at, chunk, start, end, countBefore);
+      to.add(state, at + 1, chunk, start, end, countBefore);
+    },
+    result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
+  };
+}
+
+const delta = difference(first, last);
+const range = difference(min, max);
 
 // Slots: the sum of the values, the sum of their squares, and the least and greatest of all values added (in a sliding
 // window also of those that have left it since).
@@ -171,17 +167,19 @@ function spread(isRoot: boolean): Accumulator {
 const variance = spread(false);
 const standardDeviation = spread(true);
 
-function percentile(percent: number): Accumulator {
+/** A function of all values, which it may reorder, as nothing depends on their order. */
+export function ofValues(result: (values: Float64Array) => number): Accumulator {
   return {
     slotCount: 0,
     listCount: 1,
     sampleCountMin: 1,
     add: ({ lists }, _at, { value }, from, to) => lists[0]!.append(value, from, to),
-    result: ({ lists }, _at, count) => {
-      // The list may be reordered in place, as nothing depends on its order.
-      return percentileOf(count, percent, byRank(lists[0]!.view()));
-    },
+    result: ({ lists }) => result(lists[0]!.view()),
   };
+}
+
+function percentile(percent: number): Accumulator {
+  return ofValues((values) => percentileOf(values.length, percent, byRank(values)));
 }
 
 /** Accumulators by the names of their functions. The time-weighted functions have a runner of their own instead. */

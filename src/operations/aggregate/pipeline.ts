@@ -1,6 +1,9 @@
-import { DAY_MS } from '../core/calendar.js';
-import { nanosecondsOf } from '../core/grid.js';
-import { parseInterval } from '../core/interval.js';
+import { DAY_MS } from '../../core/calendar.js';
+import { nanosecondsOf } from '../../core/grid.js';
+import { parseInterval } from '../../core/interval.js';
+import type { Describe, Operation, OperationTexts, StepDraft } from '../operation.js';
+import { listOf, objectOf, type Parameters, type Report, textIn, within } from '../parameters.js';
+import { checkedInterval, checkInterval } from '../windowing.js';
 import { openAggregate } from './aggregate.js';
 import {
   type AggregateStage,
@@ -8,11 +11,8 @@ import {
   functionParameters,
   type WindowParameters,
   windowParameters,
-} from './aggregate-parameters.js';
-import { describeAggregate, windowTexts } from './aggregate-texts.js';
-import type { Describe, Operation, OperationTexts, StepDraft } from './operation.js';
-import { listOf, objectOf, type Parameters, type Report, textIn, within } from './parameters.js';
-import { checkedInterval, checkInterval } from './windowing.js';
+} from './parameters.js';
+import { describeAggregate, windowTexts } from './texts.js';
 
 export interface AggregatePipelineMethods {
   aggregatePipeline(

@@ -1,4 +1,4 @@
-import { bitLength, roundQuotient, toInteger } from './exact/integers.js';
+import { bitLength, roundQuotient, toInteger } from './integers.js';
 
 /**
  * Exponentials and logarithms to some 250 binary digits, as whole multiples of 2⁻³²⁰. Slow: for the few arguments whose

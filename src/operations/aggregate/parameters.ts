@@ -1,7 +1,6 @@
-import type { Duration } from '../core/duration.js';
-import type { Instant } from '../core/instant.js';
-import type { IntervalName } from '../core/interval.js';
-import { otherFunctionNames } from './aggregate-functions.js';
+import type { Duration } from '../../core/duration.js';
+import type { Instant } from '../../core/instant.js';
+import type { IntervalName } from '../../core/interval.js';
 import {
   checkOwn,
   heldFunctions,
@@ -9,7 +8,7 @@ import {
   ownFunctionsWith,
   ownParameters,
   pairFunctionNames,
-} from './extensions/index.js';
+} from '../extensions/index.js';
 import {
   choice,
   duration,
@@ -20,10 +19,11 @@ import {
   type Report,
   textIn,
   timezone,
-} from './parameters.js';
-import { alignment, has, is, type OperationRules, oneOf, pairedBy, when, without } from './rules.js';
-import type { AlignParameters } from './two-inputs.js';
-import { interval } from './windowing.js';
+} from '../parameters.js';
+import { alignment, has, is, type OperationRules, oneOf, pairedBy, when, without } from '../rules.js';
+import type { AlignParameters } from '../two-inputs.js';
+import { interval } from '../windowing.js';
+import { otherFunctionNames } from './functions.js';
 
 /** The parameters of aggregates: their checks and their types. */
 

@@ -1,11 +1,11 @@
-import type { Chunk } from '../core/chunk.js';
-import type { DoubleList } from '../core/list.js';
-import type { Windows } from '../core/windows.js';
-import { type ExactSum, sumOfLength, weightedMeanOf } from '../kernels/exact/results.js';
-import { addProduct, addTo, clearSum, lossOf, SPLIT, SUM_SLOTS } from '../kernels/exact/sums.js';
-import { firstAtOrAfterGuess } from '../kernels/search.js';
-import type { WindowOptions } from './aggregate-windows.js';
-import type { Output, RegridRunner, State } from './operation.js';
+import type { Chunk } from '../../core/chunk.js';
+import type { DoubleList } from '../../core/list.js';
+import type { Windows } from '../../core/windows.js';
+import { type ExactSum, sumOfLength, weightedMeanOf } from '../../kernels/exact/results.js';
+import { addProduct, addTo, clearSum, lossOf, SPLIT, SUM_SLOTS } from '../../kernels/exact/sums.js';
+import { firstAtOrAfterGuess } from '../../kernels/search.js';
+import type { Output, RegridRunner, State } from '../operation.js';
+import type { WindowOptions } from './windows.js';
 
 /**
  * The time-weighted functions. Each sample's value is held until the next sample, and a window integrates these values

@@ -1,12 +1,12 @@
-import type { Chunk } from '../core/chunk.js';
-import type { Windows } from '../core/windows.js';
-import { currentArena } from '../kernels/arena.js';
-import { addScalar } from '../kernels/arithmetic.js';
-import { isAllFinite } from '../kernels/check.js';
-import { firstAfter, firstAtOrAfter } from '../kernels/search.js';
-import { findWindows, sumWindows } from '../kernels/windows.js';
-import { type Accumulator, emitResult } from './aggregate-functions.js';
-import type { Output, RegridRunner, State } from './operation.js';
+import type { Chunk } from '../../core/chunk.js';
+import type { Windows } from '../../core/windows.js';
+import { currentArena } from '../../kernels/arena.js';
+import { addScalar } from '../../kernels/arithmetic.js';
+import { isAllFinite } from '../../kernels/check.js';
+import { firstAfter, firstAtOrAfter } from '../../kernels/search.js';
+import { findWindows, sumWindows } from '../../kernels/windows.js';
+import type { Output, RegridRunner, State } from '../operation.js';
+import { type Accumulator, emitResult } from './functions.js';
 
 /** Which samples a window takes, and how its result is stamped. */
 export interface WindowOptions {

@@ -1,17 +1,4 @@
-import { plainFunctions } from './aggregate-functions.js';
-import {
-  type AggregateSettings,
-  aggregateFunctionNames,
-  checkFunction,
-  functionIn,
-  functionParameters,
-  type PairSettings,
-  timeWeightedNames,
-  type WindowsOrInterval,
-  windowParameters,
-} from './aggregate-parameters.js';
-import { windowRunner } from './aggregate-windows.js';
-import type { KindOptions } from './extensions/aggregates/window-kind.js';
+import type { KindOptions } from '../extensions/aggregates/window-kind.js';
 import {
   checkInputs,
   heldFunctions,
@@ -24,11 +11,24 @@ import {
   pairParameters,
   pairsInto,
   windowIn,
-} from './extensions/index.js';
-import type { Operation, OtherInput, RegridRunner, RunContext, StepDraft } from './operation.js';
-import { durationMsIn, type Parameters, textIn, within } from './parameters.js';
+} from '../extensions/index.js';
+import type { Operation, OtherInput, RegridRunner, RunContext, StepDraft } from '../operation.js';
+import { durationMsIn, type Parameters, textIn, within } from '../parameters.js';
+import { checkInterval, openWindows, pointsEveryMs } from '../windowing.js';
+import { plainFunctions } from './functions.js';
+import {
+  type AggregateSettings,
+  aggregateFunctionNames,
+  checkFunction,
+  functionIn,
+  functionParameters,
+  type PairSettings,
+  timeWeightedNames,
+  type WindowsOrInterval,
+  windowParameters,
+} from './parameters.js';
 import { heldAverage, isBetween, timeWeightedRunner } from './time-weighted-average.js';
-import { checkInterval, openWindows, pointsEveryMs } from './windowing.js';
+import { windowRunner } from './windows.js';
 
 type OfOne = AggregateSettings & WindowsOrInterval;
 type OfTwo = PairSettings & WindowsOrInterval;

@@ -7,7 +7,7 @@ import {
   logsOfSteps,
   powersOfTwo,
 } from './elementary-exact.js';
-import { lossOf, productError } from './exact/sums.js';
+import { lossOf, productError } from './sums.js';
 
 /**
  * Exp, log and pow, correctly rounded: each result is the double nearest to the exact one. `Math.exp` and so on differ
