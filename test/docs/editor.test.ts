@@ -1,4 +1,4 @@
-// What an editor shows where a step is written, from the published declarations.
+// What an editor shows where a request is written, from the published declarations.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -15,14 +15,31 @@ function hovered(marked: string, entry: string): string[] {
     places.push(at - 2 * places.length);
     return name;
   });
-  const whole = `import { pipeline, type RequestStep } from './${entry}';\n${text}`;
-  const shift = whole.length - text.length;
+  const service = serviceOf(text, entry);
+  const shift = service.text.length - text.length;
+  return places.map((at) => {
+    const info = service.getQuickInfoAtPosition(fileName, at + shift);
+    return ts.displayPartsToString(info?.documentation);
+  });
+}
+
+/** The text at which the compiler finds a fault, with the first line of what it says. */
+function faultsOf(text: string, entry: string): [place: string, message: string][] {
+  const service = serviceOf(text, entry);
+  return service.getSemanticDiagnostics(fileName).map(({ start = 0, length = 0, messageText }) => {
+    const [first = ''] = ts.flattenDiagnosticMessageText(messageText, '\n').split('\n');
+    return [service.text.slice(start, start + length), first];
+  });
+}
+
+function serviceOf(code: string, entry: string): ts.LanguageService & { readonly text: string } {
+  const text = `import { createPlan, pipeline, type RequestStep } from './${entry}';\n${code}`;
   const host: ts.LanguageServiceHost = {
     getCompilationSettings: () => ({ module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true }),
     getScriptFileNames: () => [fileName],
     getScriptVersion: () => '1',
     getScriptSnapshot: (name) => {
-      const found = name === fileName ? whole : ts.sys.readFile(name);
+      const found = name === fileName ? text : ts.sys.readFile(name);
       return found === undefined ? undefined : ts.ScriptSnapshot.fromString(found);
     },
     getCurrentDirectory: () => distPath,
@@ -31,11 +48,7 @@ function hovered(marked: string, entry: string): string[] {
     readFile: ts.sys.readFile,
     directoryExists: ts.sys.directoryExists,
   };
-  const service = ts.createLanguageService(host);
-  return places.map((at) => {
-    const info = service.getQuickInfoAtPosition(fileName, at + shift);
-    return ts.displayPartsToString(info?.documentation);
-  });
+  return { ...ts.createLanguageService(host), text };
 }
 
 /** A step with a parameter of an operation for each example, as the type of a parameter may depend on the others. */
@@ -64,6 +77,20 @@ describe.each(['index.js', 'index.cjs'])('an editor with the types of %s', (entr
     });
     expect(fields.length).toBeGreaterThan(100);
     expect(without.map(({ info, field }) => `${info.name}.${field}`)).toEqual([]);
+  });
+
+  it('shows a mistake of a plain request at its place, with one line that names it', () => {
+    const step =
+      "input: [{ timeseriesId: 'office', metric: 'Raw' }], output: [{ timeseriesId: 'office', metric: 'R' }]";
+    const plan = (operation: string, more = '') => {
+      const item = `metric: 'R', processingType: 'batch'${more}, operations: [{ operation: '${operation}', ${step} }]`;
+      return [`createPlan([{ ${item} }]);`, `createPlan({ items: [{ ${item} }] });`].join('\n');
+    };
+    expect(faultsOf(plan('Abs'), entry)).toEqual([]);
+    const misspelt = ['operation', expect.stringMatching(/^Type '"Abss"' is not assignable .*Did you mean '"Abs"'\?$/)];
+    expect(faultsOf(plan('Abss'), entry)).toEqual([misspelt, misspelt]);
+    const noDuration = ['frequency', expect.stringMatching(/^Type '"15M"' is not assignable to type 'Frequency/)];
+    expect(faultsOf(plan('Abs', ", frequency: '15M'"), entry)).toEqual([noDuration, noDuration]);
   });
 
   it('shows what the fields of a window mean', () => {
