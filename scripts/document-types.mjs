@@ -1,5 +1,5 @@
-// Puts what operations say of themselves and of their parameters into the published declarations, as JSDoc: editors show
-// it where a pipeline or a request is written. The texts are those of listings and forms.
+// Puts what operations say of themselves and of their parameters into the published declarations, as JSDoc: editors
+// show it where a pipeline or a request is written. The texts are those of listings and forms.
 //
 //   node scripts/document-types.mjs        after tsup
 
