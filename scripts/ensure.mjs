@@ -16,6 +16,7 @@ const buildSources = [
   'types',
   'scripts/build-kernels.mjs',
   'scripts/build-workbench.mjs',
+  'scripts/document-types.mjs',
   'scripts/site.mjs',
   'docs',
   'tsup.config.ts',

@@ -20,7 +20,7 @@ export interface PlanOptions {
  * @throws RequestError with every problem found, each with a JSON pointer, a code and what was expected.
  * @throws InputError if `timezone` is not an IANA time zone.
  */
-export function createPlan<const R>(request: R & RequestLike<R>, options: PlanOptions = {}): Plan {
+export function createPlan<const R>(request: RequestLike<R>, options: PlanOptions = {}): Plan {
   return finish(planInTurns(request, options));
 }
 

@@ -17,7 +17,7 @@ const PATTERNS_MAX = 100;
  * @throws RequestError as `createPlan` does, and for patterns that do not fit together.
  * @throws InputError if `timezone` is not an IANA time zone.
  */
-export function planEvery<const R>(request: R & RequestLike<R>, options: PlanOptions = {}): Plan {
+export function planEvery<const R>(request: RequestLike<R>, options: PlanOptions = {}): Plan {
   // `as`: the signature has checked it.
   return finish(planEveryInTurns(request as unknown, options));
 }

@@ -79,8 +79,12 @@ type ListLike<Items> = Items extends readonly (infer Item)[]
   : readonly RequestItem[];
 
 /** What TypeScript can check of a request. A request of unknown type is accepted. */
-export type RequestLike<R> = unknown extends R
+export type RequestLike<R> = unknown extends Expected<R> ? R : Expected<R>;
+
+type Expected<R> = unknown extends R
   ? unknown
   : R extends { readonly items: infer Items }
-    ? { readonly items: ListLike<Items> }
+    ? unknown extends ListLike<Items>
+      ? unknown
+      : RequestFile
     : ListLike<R>;
