@@ -1,5 +1,5 @@
 import { describeValue, InputError } from '../core/errors.js';
-import { isKnownTime, type Series, seriesName } from '../core/series.js';
+import { type Columns, isKnownTime, type Series, seriesName } from '../core/series.js';
 import { isRising } from '../kernels/check.js';
 
 /** Fewer times are checked one by one. */
@@ -15,13 +15,27 @@ export function checkList(inputs: unknown): void {
 /** Checks that the columns of a series fit together. @throws InputError */
 export function checkColumns(series: Series): void {
   if (!series) checkList(series);
-  const { timeMs, value } = series;
+  const { timeseriesId, metric, timeMs, value } = series;
+  if (typeof timeseriesId !== 'string' || typeof metric !== 'string') {
+    throw new InputError('input.columns', `${seriesName(series)}: expected timeseriesId and metric as texts`);
+  }
   if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
     throw new InputError('input.columns', `${seriesName(series)}: expected timeMs and value as Float64Array`);
   }
+  if (timeMs.length === 0) checkAttached(series, () => seriesName(series));
   if (timeMs.length !== value.length) {
     const expected = `expected columns of equal length, received ${timeMs.length} times and ${value.length} values`;
     throw new InputError('input.columns', `${seriesName(series)}: ${expected}`);
+  }
+}
+
+/** Checks that columns without samples have not lost them. @throws InputError */
+export function checkAttached({ timeMs, value }: Columns, nameOf: () => string): void {
+  try {
+    for (const column of [timeMs, value]) column.at(0);
+  } catch {
+    const cause = 'they were transferred, or belong to a run that was disposed';
+    throw new InputError('input.columns', `${nameOf()}: expected columns, received detached ones: ${cause}`);
   }
 }
 
