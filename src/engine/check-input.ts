@@ -16,11 +16,10 @@ export function checkList(inputs: unknown): void {
 export function checkColumns(series: Series): void {
   if (!series) checkList(series);
   const { timeseriesId, metric, timeMs, value } = series;
-  if (typeof timeseriesId !== 'string' || typeof metric !== 'string') {
-    throw new InputError('input.columns', `${seriesName(series)}: expected timeseriesId and metric as texts`);
-  }
-  if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
-    throw new InputError('input.columns', `${seriesName(series)}: expected timeMs and value as Float64Array`);
+  const isNamed = typeof timeseriesId === 'string' && typeof metric === 'string';
+  if (!isNamed || !(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
+    const expected = isNamed ? 'timeMs and value as Float64Array' : 'timeseriesId and metric as texts';
+    throw new InputError('input.columns', `${seriesName(series)}: expected ${expected}`);
   }
   if (timeMs.length === 0) checkAttached(series, () => seriesName(series));
   if (timeMs.length !== value.length) {
@@ -34,8 +33,8 @@ export function checkAttached({ timeMs, value }: Columns, nameOf: () => string):
   try {
     for (const column of [timeMs, value]) column.at(0);
   } catch {
-    const cause = 'they were transferred, or belong to a run that was disposed';
-    throw new InputError('input.columns', `${nameOf()}: expected columns, received detached ones: ${cause}`);
+    const received = 'detached ones: they were transferred, or their run was disposed';
+    throw new InputError('input.columns', `${nameOf()}: expected columns, received ${received}`);
   }
 }
 

@@ -27,15 +27,19 @@ export function slice({ timeMs, value }: Columns, { from, until }: Span): Column
 }
 
 /** Runs a step by itself over some inputs; returns its results in a range of time. */
-type StepRun = (inputs: readonly Columns[]) => Columns;
+interface StepRun {
+  (inputs: readonly Columns[]): Columns;
+  /** At least 1 and each number among the step's parameters, without its sign. */
+  readonly bound: number;
+}
 
 /** How many samples around a range are tried first. */
 const AROUND = 1024;
 
 /**
  * Finds which samples of its inputs a step uses for its results in a range, whatever the operation: the least spans
- * such that the results stay the same, bit for bit, when all samples outside them are removed, raised, lowered, turned
- * to 0 or 1, or made equal to the least or the greatest of the span. The step runs again for each of these changes, so
+ * such that the results stay the same, bit for bit, when all samples outside them are removed, raised or lowered (beyond
+ * all values and all numbers of the step's parameters), turned to 0 or 1, or made equal to the least or the greatest of the span. The step runs again for each of these changes, so
  * the answer does not rely on what an operation says about itself.
  *
  * @param core a range whose samples must be part of the answer if the results change without them.
@@ -83,11 +87,17 @@ function runOf(step: PlanStep, range: Range, { until }: RunOptions): StepRun {
     items: [{ processingType: 'batch', step: 0, output: step.output }],
     request: [],
   };
-  return (inputs) => {
+  const runStep = (inputs: readonly Columns[]): Columns => {
     const given = inputs.map((columns, index) => ({ ...columns, ...sources[index]! }));
     const [result] = runBatch(plan, given, until === undefined ? {} : { until }).series;
     return result === undefined ? { timeMs: EMPTY, value: EMPTY } : slice(result, spanOf(result, range));
   };
+  return Object.assign(runStep, { bound: Math.max(1, ...numbersIn(step.parameters)) });
+}
+
+function numbersIn(part: unknown): number[] {
+  if (typeof part === 'number') return [Math.abs(part)];
+  return typeof part === 'object' && part !== null ? Object.values(part).flatMap(numbersIn) : [];
 }
 
 const EMPTY = new Float64Array(0);
@@ -152,7 +162,7 @@ function isFreeOutside(
 ): boolean {
   const { timeMs, value } = inputs[input]!;
   const [least, most] = extent(value.subarray(from, until));
-  const by = 2 * Math.max(1, ...extent(value).map(Math.abs));
+  const by = 2 * Math.max(run.bound, ...extent(value).map(Math.abs));
   const changes: readonly ((x: number) => number)[] = [
     () => Number.NaN,
     (x) => Math.min(x + by, Number.MAX_VALUE),
