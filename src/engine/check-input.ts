@@ -1,5 +1,5 @@
 import { describeValue, InputError } from '../core/errors.js';
-import { type Columns, isKnownTime, type Series, seriesName } from '../core/series.js';
+import { isKnownTime, type Series, seriesName } from '../core/series.js';
 import { isRising } from '../kernels/check.js';
 
 /** Fewer times are checked one by one. */
@@ -21,20 +21,20 @@ export function checkColumns(series: Series): void {
     const expected = isNamed ? 'timeMs and value as Float64Array' : 'timeseriesId and metric as texts';
     throw new InputError('input.columns', `${seriesName(series)}: expected ${expected}`);
   }
-  if (timeMs.length === 0) checkAttached(series, () => seriesName(series));
+  if (timeMs.length === 0) checkAttached(timeMs, seriesName(series));
   if (timeMs.length !== value.length) {
     const expected = `expected columns of equal length, received ${timeMs.length} times and ${value.length} values`;
     throw new InputError('input.columns', `${seriesName(series)}: ${expected}`);
   }
 }
 
-/** Checks that columns without samples have not lost them. @throws InputError */
-export function checkAttached({ timeMs, value }: Columns, nameOf: () => string): void {
+/** Checks that an empty column has not lost its samples. @throws InputError */
+export function checkAttached(column: Float64Array, name: string): void {
   try {
-    for (const column of [timeMs, value]) column.at(0);
+    column.at(0);
   } catch {
-    const received = 'detached ones: they were transferred, or their run was disposed';
-    throw new InputError('input.columns', `${nameOf()}: expected columns, received ${received}`);
+    const received = 'detached ones: transferred, or of a disposed run';
+    throw new InputError('input.columns', `${name}: expected columns, received ${received}`);
   }
 }
 

@@ -29,7 +29,7 @@ export function slice({ timeMs, value }: Columns, { from, until }: Span): Column
 /** Runs a step by itself over some inputs; returns its results in a range of time. */
 interface StepRun {
   (inputs: readonly Columns[]): Columns;
-  /** At least 1 and each number among the step's parameters, without its sign. */
+  /** At least 1, and each number among the step's parameters without its sign. */
   readonly bound: number;
 }
 
@@ -92,12 +92,12 @@ function runOf(step: PlanStep, range: Range, { until }: RunOptions): StepRun {
     const [result] = runBatch(plan, given, until === undefined ? {} : { until }).series;
     return result === undefined ? { timeMs: EMPTY, value: EMPTY } : slice(result, spanOf(result, range));
   };
-  return Object.assign(runStep, { bound: Math.max(1, ...numbersIn(step.parameters)) });
+  return Object.assign(runStep, { bound: greatestIn(step.parameters) });
 }
 
-function numbersIn(part: unknown): number[] {
-  if (typeof part === 'number') return [Math.abs(part)];
-  return typeof part === 'object' && part !== null ? Object.values(part).flatMap(numbersIn) : [];
+function greatestIn(part: unknown): number {
+  if (typeof part === 'object') return Math.max(1, ...Object.values(part ?? {}).map(greatestIn));
+  return typeof part === 'number' ? Math.abs(part) : 1;
 }
 
 const EMPTY = new Float64Array(0);

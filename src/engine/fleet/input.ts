@@ -29,7 +29,7 @@ export function takeInput(
   if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
     throw new InputError('input.columns', 'samples: expected timeMs and value as Float64Array');
   }
-  if (timeMs.length === 0) checkAttached(input, () => 'samples');
+  if (timeMs.length === 0) checkAttached(timeMs, 'samples');
   if (!(member instanceof Uint32Array || Array.isArray(member))) {
     const received = describeValue(member);
     throw new InputError('input.columns', `member: expected a Uint32Array or a list of names, received ${received}`);
