@@ -12,7 +12,7 @@ import { rolldown } from 'rolldown';
 import { licencesOf, packagesOf, writeThirdParty } from './third-party.mjs';
 
 const rootUrl = new URL('../', import.meta.url);
-const PACKED_BYTES_MAX = 150_000;
+const PACKED_BYTES_MAX = 152_000;
 const HOUR_MS = 3_600_000;
 /** The replacements that have changed no file yet. */
 const unused = new Set();
@@ -102,7 +102,7 @@ const withoutUnused = [
 
 // Series come from the page's own readers, so their columns fit together.
 const withoutChecks = replacing(/engine[/\\]check-input\.ts$/, (text) =>
-  text.replace(/^(export function check(?:List|Columns)\(.*\{)$[^]*?^\}$/gm, '$1}'),
+  text.replace(/^(export function check(?:List|Columns)\(.*\{)$[\s\S]*?^\}$/gm, '$1}'),
 );
 
 // Of uPlot the page uses lines over axes that it labels itself: no bars, splines, bands, logarithms, dates, focus,

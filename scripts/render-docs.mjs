@@ -139,7 +139,8 @@ function renderErrors(errorCodes) {
     '# Errors',
     `Every error that windrow throws on purpose is a \`WindrowError\` with a \`code\`. Codes are stable: programs may
 branch on them. The message says where the problem is, what was expected, what came and, if that is known, how to mend
-it; its words may change. Any other error is our mistake: please report it.`,
+it; its words may change. \`options\` names the options that would mend it, for programs. Any other error is our
+mistake: please report it.`,
     `The command exits with 0 when it is done; with 1 when it failed while running, on bad data for example; with 2 when
 the request or the arguments are wrong: all codes of requests, options and arguments, a series or file that does not
 exist, and output over the limit. When it is interrupted it exits with 130 or 143, as is usual in shells.`,

@@ -5,6 +5,7 @@ export {
   errorCodes,
   InputError,
   type Issue,
+  type OptionHint,
   OutputLimitError,
   RequestError,
   WindrowError,

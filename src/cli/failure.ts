@@ -1,4 +1,5 @@
 import { type ErrorCode, InputError, OutputLimitError, WindrowError } from '../core/errors.js';
+import { optionName } from '../formats/table/table-options.js';
 
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
@@ -32,9 +33,7 @@ export function exitCodeOf(error: unknown): number {
 
 /** The message for the user: what is wrong and, for our own mistakes, an apology and the stack. */
 export function describeFailure(error: unknown): string {
-  // The command's names for options differ from the library's.
-  if (error instanceof OutputLimitError) return error.message.replace(/maxOutputSamples$/, '--max-output-samples');
-  if (error instanceof InputError) return error.message.replace(/^(?=(?:from|until|timezone|at): )/, '--');
+  if (error instanceof InputError || error instanceof OutputLimitError) return describeByFlag(error);
   if (error instanceof WindrowError) return error.message;
   const missing = missingPackageOf(error);
   if (missing !== undefined) {
@@ -43,6 +42,14 @@ export function describeFailure(error: unknown): string {
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `sorry, this is a bug in windrow; please report it with these lines\n${stack}`;
+}
+
+// Messages about an option begin with its name, and those about a limit end with it.
+function describeByFlag({ message, options: [named] }: WindrowError): string {
+  if (named === undefined) return message;
+  const { option } = named;
+  const flag = `--${optionName(option)}`;
+  return message.endsWith(option) ? message.slice(0, -option.length) + flag : flag + message.slice(option.length);
 }
 
 /** For an optional import: undefined if the package is not installed; any other error is thrown. */

@@ -51,6 +51,7 @@ export const errorCodes = {
   'storage.value': 'A column of the store cannot hold the value.',
   'storage.damaged': 'The file of the store is damaged, or is not a store of windrow.',
   'storage.failed': 'The store could not be read or written.',
+  'storage.unknown': 'The store was lost during a commit, so whether it took effect is not known.',
   'storage.ended': 'A transaction of the store was used after its end.',
   'storage.closed': 'The store was used after it was closed.',
   'identity.exists': 'A client, user or collection of this name exists already.',
@@ -60,15 +61,26 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
+/** An option that would mend the cause of an error. */
+export interface OptionHint {
+  /** Its name in the library, such as `timeFormat`; the command calls it `--time-format`. */
+  readonly option: string;
+  /** What it could say: values to choose from or, for columns, all of them. Absent if that cannot be told. */
+  readonly values?: readonly string[];
+}
+
 /** The base of all errors of windrow: a stable code, and a message that says how to mend the cause. */
 export class WindrowError extends Error {
   readonly code: ErrorCode;
+  /** The options that would mend the cause, each by itself. */
+  readonly options: readonly OptionHint[];
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(code: ErrorCode, message: string, details: { cause?: unknown; options?: readonly OptionHint[] } = {}) {
+    super(message, details);
     // The classes below set `name` themselves, because minifying the published code shortens class names.
     this.name = new.target.name;
     this.code = code;
+    this.options = details.options ?? [];
   }
 }
 
@@ -101,6 +113,16 @@ export class InputError extends WindrowError {
   override readonly name = 'InputError';
 }
 
+/** An error about an option, whose message begins with its name. */
+export function wrongOption(
+  option: string,
+  expected: string,
+  received: string,
+  code: ErrorCode = 'option.value',
+): InputError {
+  return new InputError(code, `${option}: expected ${expected}, received ${received}`, { options: [{ option }] });
+}
+
 /** A step would make more samples than `maxOutputSamples` allows. */
 export class OutputLimitError extends WindrowError {
   override readonly name = 'OutputLimitError';
@@ -115,6 +137,7 @@ export class OutputLimitError extends WindrowError {
       `${pointer}: ${operation} would make ${sampleCount.toLocaleString('en-US')} samples, over the limit of ` +
         `${limit.toLocaleString('en-US')}; take a longer interval, a shorter run (from, until), ` +
         'or raise maxOutputSamples',
+      { options: [{ option: 'maxOutputSamples' }] },
     );
     this.pointer = pointer;
     this.sampleCount = sampleCount;

@@ -29,17 +29,19 @@ export type InstantReading = { readonly timeMs: number } | { readonly problem: s
 export function readInstant(text: string, zone?: Zone): InstantReading {
   const match = INSTANT.exec(text);
   if (match === null) return { problem: 'is not of the form 2024-01-31T12:00:00Z' };
-  const [, year = '', month = '', day = '', hour = '0', minute = '0', second = '0', fraction = '', offset] = match;
-  const fault = fieldFault(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second));
+  const numbers = match.slice(1, 7).map((digits = '0') => Number(digits));
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers;
+  const [, , , , , , , fraction = '', offset] = match;
+  const isDayEnd = hour === 24 && minute + second + Number(fraction) === 0;
+  const fault = fieldFault(year, month, day, isDayEnd ? 0 : hour, minute, second);
   if (fault !== undefined) return { problem: fault };
   const offsetMs = offset === undefined ? 0 : parseOffsetMs(offset);
   if (offsetMs === undefined) return { problem: `has the offset ${offset}, which is not within 23:59` };
-  const localMs =
-    dayOfDate(Number(year), Number(month), Number(day)) * DAY_MS +
-    (Number(hour) * 3600 + Number(minute) * 60 + Number(second)) * 1000;
+  const localMs = dayOfDate(year, month, day) * DAY_MS + (hour * 3600 + minute * 60 + second) * 1000;
   let wholeMs = localMs - offsetMs;
   if (offset === undefined && zone !== undefined) {
-    const instant = zone.instantsOf(localMs)[0];
+    // A day ends even where no clock shows the midnight after it.
+    const instant = isDayEnd ? zone.firstInstantFrom(localMs) : zone.instantsOf(localMs)[0];
     if (instant === undefined) return { problem: `does not exist in ${zone.name} (clocks go forward then)` };
     wholeMs = instant;
   }

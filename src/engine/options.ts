@@ -1,5 +1,5 @@
 import { parseDuration } from '../core/duration.js';
-import { describeValue, InputError } from '../core/errors.js';
+import { describeValue, wrongOption } from '../core/errors.js';
 import { type Instant, instantMs, readInstant } from '../core/instant.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { isUtc, zoneOf } from '../core/zone.js';
@@ -39,19 +39,19 @@ const NAMES = 'timezone, from, until, maxOutputSamples, clock, allowedLateness, 
 export function readOptions(options: StreamOptions, timezone: string): RunSettings {
   // A misspelt one would be ignored, and the results be others than those asked for.
   const names = NAMES.split(', ');
-  for (const name of Object.keys(options)) if (!names.includes(name)) throw refused('options', NAMES, name);
+  for (const name of Object.keys(options)) if (!names.includes(name)) throw wrongOption('options', NAMES, name);
   const fromMs = options.from === undefined ? Number.NEGATIVE_INFINITY : toMs('from', options.from, timezone);
   const untilMs = options.until === undefined ? undefined : toMs('until', options.until, timezone);
   if (untilMs !== undefined && untilMs <= fromMs) {
-    throw refused('until', 'an instant after from', String(options.until));
+    throw wrongOption('until', 'an instant after from', String(options.until));
   }
   const { maxOutputSamples = MAX_OUTPUT_SAMPLES, allowedLateness = 'PT0S' } = options;
   if (typeof maxOutputSamples !== 'number' || !(maxOutputSamples >= 0)) {
-    throw refused('maxOutputSamples', 'a number of at least 0', describeValue(maxOutputSamples));
+    throw wrongOption('maxOutputSamples', 'a number of at least 0', describeValue(maxOutputSamples));
   }
   const allowedLatenessMs = parseDuration(allowedLateness);
   if (allowedLatenessMs === undefined) {
-    throw refused('allowedLateness', 'an ISO 8601 duration like PT5M', describeValue(allowedLateness));
+    throw wrongOption('allowedLateness', 'an ISO 8601 duration like PT5M', describeValue(allowedLateness));
   }
   return { fromMs, untilMs, maxOutputSamples, clock: options.clock ?? (() => 0), allowedLatenessMs };
 }
@@ -60,7 +60,7 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
 export function readWarmup({ warmup, from }: { readonly warmup?: string; readonly from?: Instant }): number {
   const lengthMs = warmup === 'all' ? Number.POSITIVE_INFINITY : parseDuration(warmup ?? 'PT0S');
   if (lengthMs !== undefined && (warmup === undefined || from !== undefined)) return lengthMs;
-  throw refused('warmup', 'a duration like P1D, or all, and an instant from', describeValue(warmup));
+  throw wrongOption('warmup', 'a duration like P1D, or all, and an instant from', describeValue(warmup));
 }
 
 /** An instant in epoch milliseconds. @throws InputError naming the option `name` if it is not an instant. */
@@ -69,13 +69,9 @@ export function toMs(name: string, instant: Instant, timezone: string): number {
   const timeMs = instantMs(instant);
   if (timeMs !== undefined || typeof instant !== 'string') {
     if (timeMs !== undefined && timeMs >= TIME_MS_MIN && timeMs <= TIME_MS_END) return timeMs;
-    throw refused(name, expected, timeMs === undefined ? describeValue(instant) : String(timeMs));
+    throw wrongOption(name, expected, timeMs === undefined ? describeValue(instant) : String(timeMs));
   }
   const reading = readInstant(instant, isUtc(timezone) ? undefined : zoneOf(timezone));
   if ('timeMs' in reading) return reading.timeMs;
-  throw refused(name, expected, `${describeValue(instant)}, which ${reading.problem}`);
-}
-
-function refused(name: string, expected: string, received: string): InputError {
-  return new InputError('option.value', `${name}: expected ${expected}, received ${received}`);
+  throw wrongOption(name, expected, `${describeValue(instant)}, which ${reading.problem}`);
 }

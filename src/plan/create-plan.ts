@@ -1,4 +1,4 @@
-import { describeValue, InputError, type Issue, RequestError } from '../core/errors.js';
+import { describeValue, InputError, type Issue, RequestError, wrongOption } from '../core/errors.js';
 import { finish, type InTurns } from '../core/turns.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 import { checkPlan, type Plan, type PlanItem } from './plan.js';
@@ -79,9 +79,11 @@ function checkTimezone(timezone: unknown): string {
   }
   const near = typeof timezone === 'string' ? didYouMeanZone(timezone) : undefined;
   const mend = near === undefined ? '' : `; ${near}`;
-  throw new InputError(
+  throw wrongOption(
+    'timezone',
+    'an IANA time zone like Europe/Berlin',
+    `${describeValue(timezone)}${mend}`,
     'request.timezone',
-    `timezone: expected an IANA time zone like Europe/Berlin, received ${describeValue(timezone)}${mend}`,
   );
 }
 

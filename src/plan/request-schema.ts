@@ -185,7 +185,7 @@ function parts(units: readonly string[]): string {
 }
 
 const DURATION = `P(${parts(['W', 'D'])}|(${WHOLE}W)?(${WHOLE}D)?T${parts(['H', 'M', 'S'])})`;
-const INSTANT = `${DATE}([T ]${CLOCK}(:[0-5]\\d(\\.\\d+)?)?${OFFSET}?)?`;
+const INSTANT = `${DATE}([T ](${CLOCK}(:[0-5]\\d(\\.\\d+)?)?|24:00(:00(\\.0+)?)?)${OFFSET}?)?`;
 
 const whole = (pattern: string): string => `^${pattern}$`;
 const intervals: readonly JsonSchema[] = [

@@ -10,6 +10,13 @@ export class StorageFullError extends StorageError {
   }
 }
 
+/** The store was lost during a commit: it took effect as a whole or not at all, but which of the two is not known. */
+export class UnknownCommitError extends StorageError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('storage.unknown', message, options);
+  }
+}
+
 /** Another owner has the claim now: nothing was written. */
 export class StaleClaimError extends StorageError {
   constructor(message: string) {

@@ -2,7 +2,7 @@ import { openPostgresStorage } from './postgres/open.js';
 import { openSqliteStorage } from './sqlite/open.js';
 import type { Storage, StorageClock } from './storage.js';
 
-export { DuplicateKeyError, StaleClaimError, StorageError, StorageFullError } from './errors.js';
+export { DuplicateKeyError, StaleClaimError, StorageError, StorageFullError, UnknownCommitError } from './errors.js';
 export { backupStore, restoreStore } from './sqlite/backup.js';
 export { checkStore, type StoreReport } from './sqlite/check.js';
 export { openSqliteStorage, type SqliteOptions } from './sqlite/open.js';

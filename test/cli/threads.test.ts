@@ -16,12 +16,14 @@ afterAll(() => Promise.all(pools.map((pool) => pool.close())));
 
 interface Case {
   readonly text: string;
+  /** Whether the text is written in Latin-1, instead of UTF-8. */
+  readonly isLatin1?: boolean;
   readonly chunkRows: number;
   readonly onBadRow: 'fail' | 'skip';
   readonly timezone: string;
 }
 
-const sources = ['a', 'b', 'b c', 'room 1', 'x', '"uote"'];
+const sources = ['a', 'b', 'b c', 'room 1', 'räum 1', 'x', '"uote"'];
 const plan = createPlan([
   {
     metric: 'Result',
@@ -38,11 +40,15 @@ const plan = createPlan([
 /** `as`: all that reading a file uses */
 const ioOf = (rangeBytes: number) => ({ fs: nodeFs, threads: { rangeBytes } }) as unknown as Io;
 
+function bytesOf({ text, isLatin1 = false }: Case): Uint8Array {
+  return isLatin1 ? Buffer.from(text.replaceAll('room', 'räum'), 'latin1') : Buffer.from(text);
+}
+
 /** Everything that reading a file gives. */
 async function read(path: string, one: Case, pool?: RangePool, rangeBytes = 0): Promise<unknown> {
-  const { text, chunkRows, onBadRow, timezone } = one;
+  const { chunkRows, onBadRow, timezone } = one;
   const calls: unknown[] = [];
-  const bytes = new TextEncoder().encode(text);
+  const bytes = bytesOf(one);
   const input: InputFile = {
     path,
     name: 'x.csv',
@@ -80,6 +86,7 @@ const oneCase = fc.record({
   text: fc.tuple(file, fc.boolean(), fc.constantFrom('', '\uFEFF', '\n')).map(([one, isTimeQuoted, before]) => {
     return before + textOf(one, isTimeQuoted);
   }),
+  isLatin1: fc.boolean(),
   chunkRows: fc.integer({ min: 1, max: 40 }),
   onBadRow: fc.constantFrom('fail' as const, 'skip' as const),
   timezone: fc.constantFrom('UTC', 'America/New_York'),
@@ -91,7 +98,7 @@ describe('threads', () => {
   test('one thread, and pools of one and two, read every file alike, cut anywhere', async () => {
     const path = world('case.csv');
     const check = async (one: Case, rangeBytes: number): Promise<void> => {
-      nodeFs.writeFileSync(path, one.text);
+      nodeFs.writeFileSync(path, bytesOf(one));
       const alone = await read(path, one);
       for (const pool of pools) expect(await read(path, one, pool, rangeBytes)).toEqual(alone);
     };

@@ -48,6 +48,24 @@ const instantText = fc
     return `${y}-${m}-${d}${time}`;
   });
 
+// The end of a day, and times just after it.
+const dayEndText = fc
+  .tuple(
+    digits(1, 12),
+    digits(1, 31),
+    fc.constantFrom('24:00', '24:00:00', '24:00:00.000', '24:00:00.001', '24:01', '24:00:01', '25:00'),
+    offset,
+  )
+  .map(([month, day, clock, zone]) => `2024-${month}-${day}T${clock}${zone}`);
+
+test('24:00 is the end of its day: the midnight after it, or the first instant after one that clocks skip', () => {
+  expect(parseInstant('2024-12-31T24:00')).toBe(parseInstant('2025-01-01'));
+  expect(parseInstant('2024-02-28 24:00:00+01')).toBe(parseInstant('2024-02-29T00:00+01'));
+  const beirut = zoneOf('Asia/Beirut');
+  expect(parseInstant('2024-03-31T00:00', beirut)).toBeUndefined();
+  expect(parseInstant('2024-03-30T24:00', beirut)).toBe(parseInstant('2024-03-31T01:00', beirut));
+});
+
 test('a year is in range by its instant, not by its spelling', () => {
   expect(parseInstant('0000-12-31T00:01-23:59')).toBe(dayOfDate(1, 1, 1) * 86_400_000);
   expect(parseInstant('0000-12-31T23:59:59Z')).toBeUndefined();
@@ -56,7 +74,7 @@ test('a year is in range by its instant, not by its spelling', () => {
 
 test('instants parse as in the oracle, in UTC and in zones', () => {
   const zone = fc.option(fc.constantFrom(...zoneNames), { nil: undefined });
-  const property = fc.property(fc.oneof(instantText, fc.string()), zone, (text, name) => {
+  const property = fc.property(fc.oneof(instantText, dayEndText, fc.string()), zone, (text, name) => {
     const known = name === undefined ? undefined : zoneOf(name);
     expect(parseInstant(text, known)).toBe(orNothing(() => oracleInstant(text, name)));
   });

@@ -1,6 +1,6 @@
 // Times as text (semantics §5): instants and durations, exact to the last digit, then rounded once to a double.
 
-import { civilMs, instantOfLocal } from './zones.js';
+import { civilMs, firstInstantFrom, instantOfLocal } from './zones.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -36,11 +36,17 @@ export function parseInstant(text: string, timezone?: string): number {
   const dateMs = civilMs(Number(groups.year), Number(groups.month) - 1, Number(groups.day));
   const date = new Date(dateMs);
   const dateExists = date.getUTCMonth() === Number(groups.month) - 1 && date.getUTCDate() === Number(groups.day);
-  const timeExists = Number(hour) <= 23 && Number(minute) <= 59 && Number(second) <= 59;
+  const endsDay = /^24:00(:00(\.0*)?)?$/.test(text.slice(11).replace(/Z$|[+-][\d:]*$/, ''));
+  const timeExists = endsDay || (Number(hour) <= 23 && Number(minute) <= 59 && Number(second) <= 59);
   if (!dateExists || !timeExists) throw new Error(`no such date or time: ${text}`);
 
   const localMs = dateMs + Number(hour) * HOUR_MS + Number(minute) * MINUTE_MS + Number(second) * 1000;
-  const wholeMs = offset === undefined ? instantOfLocal(localMs, timezone) : localMs - parseOffset(offset);
+  const wholeMs =
+    offset !== undefined
+      ? localMs - parseOffset(offset)
+      : endsDay && timezone !== undefined
+        ? firstInstantFrom(localMs, timezone)
+        : instantOfLocal(localMs, timezone);
   const timeMs = nearestDouble(wholeMs, fraction);
   if (!liesInYears(timeMs)) throw new Error(`outside the years 0001-9999: ${text}`);
   return timeMs;

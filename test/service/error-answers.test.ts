@@ -1,7 +1,7 @@
 // Provokes every error that /openapi.json names; test/service/app.ts ensures that no others occur.
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSqliteStorage } from '../../src/storage/index.js';
+import { openSqliteStorage, UnknownCommitError } from '../../src/storage/index.js';
 import { openTestService, type TestService } from './app.js';
 import { failingStorage, type Trouble } from './failing-storage.js';
 
@@ -107,14 +107,15 @@ const own: Readonly<Record<string, () => InjectOptions>> = {
 
 /** A valid request, or one for something that does not exist. */
 function usual(method: Method, path: string): InjectOptions {
-  const url = path
-    .replaceAll(/\{\w+\}/g, 'a')
+  const place = path.replaceAll(/\{\w+\}/g, 'a');
+  const url = place
     .replace(/^\/core\/samples(\/live)?$/, '$&?timeseries_ids=a')
     .replace(/\/why$/, '$&?time=2026-01-01');
+  if (method === 'DELETE' && place.endsWith('samples')) return remove(`${place}?all=true`);
   if (method !== 'POST') return { method, url, headers: bearer };
   if (path.endsWith('retention')) return post(url, { keep: 'P90D' });
   if (path.endsWith('operations')) return post(url, [item('computed')]);
-  return post(path, path.endsWith('events') ? [{ id: 'e' }] : [sample('a', 'Raw')]);
+  return post(place, path.endsWith('events') ? [{ id: 'e' }] : [sample('a', 'Raw')]);
 }
 
 const withHeaders = (request: InjectOptions, headers: object): InjectOptions => {
@@ -140,6 +141,12 @@ const common: Readonly<Record<string, (request: InjectOptions) => Promise<number
     trouble.write = trouble.read;
     const status = await statusOf(request);
     Object.assign(trouble, { read: undefined, write: undefined });
+    return status;
+  },
+  504: async (request) => {
+    trouble.write = new UnknownCommitError('the connection was lost during a commit');
+    const status = await statusOf(request);
+    trouble.write = undefined;
     return status;
   },
 };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StorageError } from '../../src/storage/errors.js';
-import { openSqliteStorage } from '../../src/storage/index.js';
+import { openSqliteStorage, UnknownCommitError } from '../../src/storage/index.js';
 import { placementOf } from '../../src/storage/shard.js';
 import { itemWork, replicas } from '../../src/storage/tables/operations.js';
 import { openTestService, type TestService } from './app.js';
@@ -238,6 +238,13 @@ describe('an organisation of several groups', () => {
     const { status, body } = await write(sample(a, 0, 1), sample(b, 0, 2));
     expect(status).toBe(503);
     expect(body.data).toMatchObject({ samplesStored: 1, seriesNotStored: [{ timeseriesId: b, metric: 'Raw' }] });
+    trouble.write = new UnknownCommitError('simulated');
+    const unknown = await write(sample(a, 0, 1), sample(b, 0, 2));
+    expect(unknown.status).toBe(504);
+    expect(unknown.body.data).toMatchObject({
+      samplesStored: 1,
+      seriesUnknown: [{ timeseriesId: b, metric: 'Raw' }],
+    });
     trouble.write = undefined;
     const queue = { source: 'q', partition: '0', offset: '7' };
     const rows = [sample(a, 1, 3), sample(b, 1, 4)];

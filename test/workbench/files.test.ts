@@ -118,6 +118,22 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     expect(faults).toEqual([]);
   });
 
+  it('are read in Windows-1252 where that is sure, and asked about where it is not', async () => {
+    const { page, faults } = await open(fileUrl);
+    const text = (name: string) => Buffer.from(`time;${name}\n01.01.2024 24:00;1,5\n13.01.2024 24:00;2\n`, 'latin1');
+    await drop(page, { 'sure.csv': text('B\xfcro'), 'open.csv': text('relev\xe9 \xe0 10 m') });
+    await eventually(() => page.getByRole('region', { name: 'sure.csv' }).textContent()).toMatch(
+      /text in windows-1252.*B\xfcro/,
+    );
+    const file = page.getByRole('region', { name: 'open.csv' });
+    await eventually(() => file.locator('.problems').textContent()).toContain('relev\xe9 \xe0 10 m in windows-1252');
+    expect(await violations(page)).toEqual([]);
+    await file.getByLabel('encoding').selectOption('windows-1252');
+    await file.getByRole('button', { name: 'Read open.csv like this' }).click();
+    await eventually(() => file.textContent()).toContain('relev\xe9 \xe0 10 m/Raw');
+    expect(faults).toEqual([]);
+  });
+
   it('are asked for where a link holds the pipeline alone; a link that was cut off is told of', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'january.csv', january);

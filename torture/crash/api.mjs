@@ -24,6 +24,8 @@ export function createApi(url, authorization) {
     }
     // Refused as a whole: the service stops or is overloaded; 408 if the machine stalled before the headers were read.
     if (status === 503 || status === 408) return { status, isRefused: true };
+    // The database was lost during the commit.
+    if (status === 504) throw new UnansweredError(`${method} ${path}: 504`);
     if (expect.includes(status)) return { status, isRefused: false, bytes };
     throw new UnexpectedError(`${method} ${path}: ${status} ${bytes.toString().slice(0, 500)}`);
   };

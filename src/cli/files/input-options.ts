@@ -1,5 +1,6 @@
 import { WindrowError } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
+import { encodings } from '../../formats/csv/encoding.js';
 import type { CsvReaderOptions } from '../../formats/csv/index.js';
 import type { Format } from '../../formats/format.js';
 import { formatNames, formats } from '../../formats/formats.js';
@@ -12,7 +13,7 @@ import { type CommandOption, countOf, type Given, nameOf, textOf } from '../comm
 /** What the caller says about the files that a run reads. */
 export type InputOptions = Pick<
   CsvReaderOptions,
-  'time' | 'value' | 'series' | 'layout' | 'skipLines' | 'timeFormat' | 'decimal' | 'states' | 'as'
+  'time' | 'value' | 'series' | 'layout' | 'encoding' | 'skipLines' | 'timeFormat' | 'decimal' | 'states' | 'as'
 >;
 
 /** The argument of commands that take a request. */
@@ -80,6 +81,7 @@ export function readInputOptions(given: Given): InputOptions {
     series: given.options.get('--series'),
     as: as === undefined ? undefined : namedSeries(as),
     layout: nameOf(given, '--layout', tableLayouts),
+    encoding: nameOf(given, '--encoding', encodings),
     skipLines: countOf(given, '--skip-lines', 0),
     timeFormat: nameOf(given, '--time-format', timeFormats),
     decimal: nameOf(given, '--decimal', ['point', 'comma']),

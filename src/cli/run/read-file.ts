@@ -136,12 +136,12 @@ export async function readFormat(
 
 // Some skipped rows are acceptable; a file with nothing else is an error.
 function allBad({ path, name }: InputFile, { rejected }: CsvSummary, first: RejectedRow): CsvError {
-  const { line, column, text, reason } = first;
+  const { line, column, text, reason, options } = first;
   const rows = rejected === 1 ? 'its only row is' : `all ${counted(rejected, 'row')} are`;
   const place = column === undefined ? '' : `, column ${column.number} (${column.name})`;
   const problem = `${describeValue(text)} ${reason}`;
   const message = `${rows} bad, so nothing is left to compute; the first is line ${line}${place}: ${problem}`;
-  return new CsvError('csv.row', { file: path === '-' ? name : path }, message, text);
+  return new CsvError('csv.row', { file: path === '-' ? name : path }, message, { text, options });
 }
 
 /**

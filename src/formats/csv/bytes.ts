@@ -1,3 +1,5 @@
+import { decode, type Encoding } from './encoding.js';
+
 /** The bytes that a CSV reader looks for. */
 export const TAB = 0x09;
 export const LINE_FEED = 0x0a;
@@ -12,13 +14,11 @@ export const SEMICOLON = 0x3b;
 export const UPPER_T = 0x54;
 export const UPPER_Z = 0x5a;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 // Below this length a loop over ASCII is faster than the call of a decoder.
 const SHORT_LENGTH = 48;
 
-/** The UTF-8 text of `bytes[from..to)`; undefined if it is not UTF-8 or contains a NUL. */
-export function decodeText(bytes: Uint8Array, from: number, to: number): string | undefined {
+/** The text of `bytes[from..to)`; undefined if it is not text in this encoding, or contains a NUL. */
+export function decodeText(bytes: Uint8Array, from: number, to: number, encoding: Encoding): string | undefined {
   if (to - from <= SHORT_LENGTH) {
     let text = '';
     let at = from;
@@ -29,17 +29,13 @@ export function decodeText(bytes: Uint8Array, from: number, to: number): string 
     }
     if (at === to) return text;
   }
-  try {
-    const text = utf8.decode(bytes.subarray(from, to));
-    return text.includes('\0') ? undefined : text;
-  } catch {
-    return undefined;
-  }
+  const text = decode(bytes.subarray(from, to), encoding);
+  return text?.includes('\0') ? undefined : text;
 }
 
 /** Like `decodeText`, for messages: invalid bytes become replacement characters. */
-export function showText(bytes: Uint8Array, from: number, to: number): string {
-  return decodeText(bytes, from, to) ?? new TextDecoder('utf-8').decode(bytes.subarray(from, to));
+export function showText(bytes: Uint8Array, from: number, to: number, encoding: Encoding): string {
+  return decodeText(bytes, from, to, encoding) ?? new TextDecoder(encoding).decode(bytes.subarray(from, to));
 }
 
 /** The index of the separator or line end after a field that nobody reads; −1 if the field contains a quote. */

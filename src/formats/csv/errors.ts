@@ -1,4 +1,5 @@
-import { describeValue, type ErrorCode, WindrowError } from '../../core/errors.js';
+import { describeValue, type ErrorCode, type OptionHint, WindrowError } from '../../core/errors.js';
+import { SKIP_ROWS } from '../table/read-text.js';
 
 /** A column of a file. */
 export interface CsvColumn {
@@ -16,6 +17,8 @@ export interface RowProblem {
   readonly text: string;
   /** What is wrong, as the end of a sentence that starts with the text. */
   readonly reason: string;
+  /** What would make it a good row. */
+  readonly options?: readonly OptionHint[];
 }
 
 /** A place in a file. */
@@ -35,8 +38,13 @@ export class CsvError extends WindrowError {
   /** The whole invalid text; '' if there is none. */
   readonly text: string;
 
-  constructor(code: ErrorCode, place: CsvPlace, reason: string, text = '') {
-    super(code, `${describePlace(place)}: ${reason}`);
+  constructor(
+    code: ErrorCode,
+    place: CsvPlace,
+    reason: string,
+    { text = '', options = [] }: { readonly text?: string; readonly options?: readonly OptionHint[] } = {},
+  ) {
+    super(code, `${describePlace(place)}: ${reason}`, { options });
     this.file = place.file;
     this.line = place.line;
     this.column = place.column;
@@ -46,9 +54,9 @@ export class CsvError extends WindrowError {
 
 /** A bad row as an error. */
 export function rowError(file: string, line: number, problem: RowProblem): CsvError {
-  const { code, column, text, reason } = problem;
+  const { code, column, text, reason, options = [] } = problem;
   const place = column === undefined ? { file, line } : { file, line, column };
-  return new CsvError(code, place, `${describeValue(text)} ${reason}`, text);
+  return new CsvError(code, place, `${describeValue(text)} ${reason}`, { text, options: [...options, SKIP_ROWS] });
 }
 
 function describePlace({ file, line, column }: CsvPlace): string {

@@ -1,7 +1,11 @@
+import type { OptionHint } from '../../core/errors.js';
 import type { Series, SeriesReference } from '../../core/series.js';
 import type { DialectOptions } from '../table/dialect.js';
 import type { RoleOptions, TableLayout } from '../table/roles.js';
+import type { Encoding } from './encoding.js';
 import type { CsvColumn } from './errors.js';
+
+export type { Encoding };
 
 /** How the columns of a file make series: see `TableLayout`. */
 export type CsvLayout = TableLayout;
@@ -17,13 +21,15 @@ export interface RejectedRow {
   readonly text: string;
   /** What is wrong with it, as the end of a sentence. */
   readonly reason: string;
+  /** What would let it be read, as far as that is known. */
+  readonly options: readonly OptionHint[];
   /** The row as written in the file. */
   readonly row: string;
 }
 
 /**
  * Options of a reader. Those about the columns and how they are written (`time`, `value`, `series`, `layout`,
- * `timeFormat`, `decimal`, `states`) are needed only if the file itself does not tell.
+ * `timeFormat`, `decimal`, `states`, `encoding`) are needed only if the file itself does not tell.
  */
 export interface CsvReaderOptions extends Omit<RoleOptions, 'isAskedFor' | 'states'>, DialectOptions {
   /** For messages. Without folder, `.csv` and `.gz` it is also the id of a series that the file does not name. */
@@ -32,6 +38,11 @@ export interface CsvReaderOptions extends Omit<RoleOptions, 'isAskedFor' | 'stat
   readonly unnamed?: string | undefined;
   /** The name of the file's only series, whatever the file calls it. */
   readonly as?: SeriesReference | undefined;
+  /**
+   * How the text is encoded; by default UTF-8, UTF-16 or Windows-1252, as the file tells. A byte order mark
+   * counts more.
+   */
+  readonly encoding?: Encoding | undefined;
   /** How many lines to skip before the header; 0 by default. */
   readonly skipLines?: number | undefined;
   /** IANA zone of times without an offset; UTC by default. */

@@ -43,7 +43,7 @@ async function readLines(
     if (typeof point === 'string') {
       const { fileName: file, onBadRow, onReject } = options;
       if (onBadRow !== 'skip') throw new WindrowError('file.format', `${file}, line ${line}: ${point}`);
-      onReject?.({ file, line, text, reason: point, row: text });
+      onReject?.({ file, line, text, reason: point, options: [], row: text });
       continue;
     }
     for (const [name, value] of point.fields) {

@@ -32,7 +32,8 @@ export function dayColumns(
   const names = `${columns[numbers[0]!]!.name} to ${columns[numbers.at(-1)!]!.name}`;
   const told = `a row has a date and ${numbers.length} values, ${names}`;
   const mend = 'if they are the times of a day, call them 00:00, 01:00, … or 1, 2, …';
-  return fail(`${told}; ${mend}; if each column is a series of its own, say --layout wide`, 'csv.unclear');
+  const reason = `${told}; ${mend}; if each column is a series of its own, say --layout wide`;
+  return fail(reason, 'unclear', [{ option: 'layout', values: ['wide'] }]);
 }
 
 // A last column named 00:00 is the end of the day, 24:00.

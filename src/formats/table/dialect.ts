@@ -1,3 +1,4 @@
+import type { OptionHint } from '../../core/errors.js';
 import { hasOpenOrder, isCompactDate, isWrittenDate, possibleOrders, type TimeFormat } from './dates.js';
 import { epochUnitOf } from './read-text.js';
 import type { Fail } from './roles.js';
@@ -92,11 +93,12 @@ function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] |
     if (order !== undefined && others.length === 0) return order;
     const example = times.find(hasOpenOrder);
     if (order === undefined) {
-      return fail(`its dates, such as ${example}, are neither all day first nor all month first`, 'csv.unclear');
+      return fail(`its dates, such as ${example}, are neither all day first nor all month first`, 'unclear');
     }
     if (!isWhole) return undefined;
     const told = `its dates, such as ${example}, may begin with the day or with the month`;
-    return fail(`${told}; say which with the option timeFormat (--time-format dmy, or mdy)`, 'csv.unclear');
+    const mend = 'say which with the option timeFormat (--time-format dmy, or mdy)';
+    return fail(`${told}; ${mend}`, 'unclear', [{ option: 'timeFormat', values: ['dmy', 'mdy'] }]);
   }
   // Needs two rows, as a serial number of midnight has no fraction.
   const serials = times.filter((text) => /^[2-7]\d{4}(?:[.,]\d+)?$/.test(text));
@@ -106,7 +108,8 @@ function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] |
     const told = `its times, such as ${example}, may be days as a spreadsheet counts them`;
     const mend =
       'export them as dates, or say with the option timeFormat that they are epoch seconds (--time-format s)';
-    if (example !== undefined) return fail(`${told}; ${mend}`, 'csv.unclear');
+    const hint = { option: 'timeFormat', values: ['s'] };
+    if (example !== undefined) return fail(`${told}; ${mend}`, 'unclear', [hint]);
   }
   const digits = times.filter((text) => /^\d+$/.test(text));
   if (isMost(digits)) return tellDigits(digits, fail);
@@ -120,7 +123,8 @@ function tellDigits(digits: readonly string[], fail: Fail): Dialect['time'] {
   if (dates.length === digits.length) return 'ymd';
   if (dates.length === 0) return 'epoch';
   const told = `its times, such as ${dates[0]}, may be dates or epoch seconds`;
-  return fail(`${told}; say which with the option timeFormat (--time-format ymd, or s)`, 'csv.unclear');
+  const mend = 'say which with the option timeFormat (--time-format ymd, or s)';
+  return fail(`${told}; ${mend}`, 'unclear', [{ option: 'timeFormat', values: ['ymd', 's'] }]);
 }
 
 const POINT = /^[+-]?\d*\.\d+(?:e[+-]?\d+)?$/i;
@@ -143,7 +147,7 @@ function tellNumbers(
   if (withComma.length === 0) {
     const withPoint = said === undefined && mayPointGroup ? values.filter((text) => POINT.test(text)) : [];
     const isInDoubt = withPoint.length > 0 && withPoint.every((text) => POINT_GROUP.test(text));
-    if (isInDoubt) return fail(inDoubt('point', withPoint[0]!), 'csv.unclear');
+    if (isInDoubt) return fail(inDoubt('point', withPoint[0]!), 'unclear', [DECIMAL]);
     return { decimal: 'point', isGrouped: values.some((text) => SPACED.test(text)) };
   }
   if (said === 'point') return { decimal: 'point', isGrouped: true };
@@ -154,8 +158,10 @@ function tellNumbers(
   if (withComma.some((text) => COMMA.test(text) && !EITHER.test(text))) return { decimal: 'comma', isGrouped: true };
   const either = withComma.find((text) => EITHER.test(text));
   if (either === undefined) return { decimal: 'point', isGrouped: false };
-  return fail(inDoubt('comma', either), 'csv.unclear');
+  return fail(inDoubt('comma', either), 'unclear', [DECIMAL]);
 }
+
+const DECIMAL: OptionHint = { option: 'decimal', values: ['comma', 'point'] };
 
 function inDoubt(sign: 'comma' | 'point', example: string): string {
   const told = `the ${sign} in values such as ${example} may be the decimal sign or group thousands`;

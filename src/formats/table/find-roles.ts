@@ -91,10 +91,9 @@ class Table {
     const names = columns.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
     const [date = '', clock = ''] = columns.map((column) => argumentOf(this.#columns[column]!.name));
     const mend = `name the date and the time of day with the option time (such as --time ${date} ${clock})`;
-    return this.#fail(
-      `the date and the time of day are in columns of their own, among ${names}; ${mend}`,
-      'csv.unclear',
-    );
+    const told = `the date and the time of day are in columns of their own, among ${names}`;
+    const pair = columns.slice(0, 2).map((column) => this.#columns[column]!.name);
+    return this.#fail(`${told}; ${mend}`, 'unclear', [{ option: 'time', values: pair }]);
   }
 
   // If no column has a known name: the only column that holds times.
@@ -103,11 +102,30 @@ class Table {
     if (times.length === 1) return times[0]!;
     if (times.length > 1) {
       const names = times.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
-      const first = argumentOf(this.#columns[times[0]!]!.name);
-      const mend = `name the one to use with the option time (such as --time ${first})`;
-      return this.#fail(`the columns ${names} hold times; ${mend}`, 'csv.unclear');
+      const first = this.#columns[times[0]!]!.name;
+      const mend = `name the one to use with the option time (such as --time ${argumentOf(first)})`;
+      const hint = { option: 'time', values: [first] };
+      return this.#fail(`the columns ${names} hold times; ${mend}`, 'unclear', [hint]);
     }
-    return this.#fail(noTimeReason(this.#columns.map(({ name }) => name)));
+    return this.#failWithoutTime();
+  }
+
+  #failWithoutTime(): never {
+    const columns = this.#columns.map(({ name }) => name);
+    const times = columns.filter((name) => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(name));
+    if (times.length > 0 && columns.some((name) => /^[a-z]/i.test(name))) {
+      this.#fail('its columns are times, with a series in each row; turn the table, so that each row is a time');
+    }
+    const names = TIME_NAMES.slice(0, 5);
+    const expected = `one column must be called ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+    const found = columns.map((name) => name || 'a column without a name').join(', ');
+    const told = `the header has no time column: it has ${found}; ${expected}`;
+    if (columns.some((name) => /^\d/.test(name))) {
+      const mend = 'the first line looks like data: put a header such as `timestamp,value` before it';
+      this.#fail(`${told}; ${mend}`, 'no time');
+    }
+    const mend = `or be named by the option time (--time ${columns[0] === '' ? '1, its number' : '…'})`;
+    this.#fail(`${told}, ${mend}`, 'no time', [{ option: 'time', values: columns[0] === '' ? ['1'] : [] }]);
   }
 
   ids(timeColumn: number): Roles['ids'] {
@@ -123,7 +141,9 @@ class Table {
     const series3 = this.#names.length === 3 && this.named(VALUE_NAMES) >= 0 ? this.named(['series', 'metric']) : -1;
     if (series3 >= 0) return [{ column: series3, prefix: '' }];
     if (layout === 'long') {
-      this.#fail('the long layout needs columns that name the series; give them with the option series (--series)');
+      const mend = 'give them with the option series (--series)';
+      const hint = { option: 'series' };
+      this.#fail(`the long layout needs columns that name the series; ${mend}`, 'columns', [hint]);
     }
     return [];
   }
@@ -160,6 +180,8 @@ class Table {
       const id = this.#columns[this.named(ID_NAMES)]?.name ?? 'columns that name the series';
       this.#fail(
         `the header has ${id} but no column value or val; it has ${names}; the option value names one (--value)`,
+        'columns',
+        [{ option: 'value' }],
       );
     }
     return this.#valuesOf(numbers);
@@ -203,14 +225,15 @@ class Table {
     const open = rest.filter((column) => !values.includes(column) && isOpen(this.#columns[column]!));
     const facts = (columns: readonly number[]) => columns.flatMap((column) => this.#columns[column] ?? []);
     const keys = findKeys(facts([timeColumn, clockColumn]), facts(open), days.length > 0);
-    const otherwise =
-      days.length > 0
-        ? 'if all rows belong to one series, say --layout days'
-        : 'if each column is a series of its own, with --layout wide';
+    const otherwise = days.length > 0 ? 'days' : 'wide';
     if (keys.length > 0) {
       const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
       const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
-      this.#askSeries(subject, keys.map(({ name }) => argumentOf(name)).join(' '), otherwise);
+      this.#askSeries(
+        subject,
+        keys.map(({ name }) => name),
+        otherwise,
+      );
     }
     // This is how pandas writes an unnamed level of an index.
     const index = rest.find((column) => {
@@ -219,12 +242,20 @@ class Table {
     });
     if (index === undefined) return;
     const subject = `column ${index + 1}, without a name, ${examplesOf(this.#columns[index]!)} seems`;
-    this.#askSeries(subject, String(index + 1), otherwise);
+    this.#askSeries(subject, [String(index + 1)], otherwise);
   }
 
-  #askSeries(subject: string, argument: string, otherwise: string): never {
-    const mend = `if so, say it with the option series (--series ${argument})`;
-    return this.#fail(`${subject} to say which series a row belongs to; ${mend}; ${otherwise}`, 'csv.unclear');
+  #askSeries(subject: string, columns: readonly string[], otherwise: 'days' | 'wide'): never {
+    const told = `${subject} to say which series a row belongs to`;
+    const mend = `if so, say it with the option series (--series ${columns.map(argumentOf).join(' ')})`;
+    const else_ =
+      otherwise === 'days'
+        ? 'if all rows belong to one series, say --layout days'
+        : 'if each column is a series of its own, with --layout wide';
+    return this.#fail(`${told}; ${mend}; ${else_}`, 'unclear', [
+      { option: 'series', values: columns },
+      { option: 'layout', values: [otherwise] },
+    ]);
   }
 
   idNotes(ids: Roles['ids']): string[] {
@@ -269,8 +300,9 @@ class Table {
       if (column >= 0) return column;
       if (/^\d+$/.test(name) && Number(name) >= 1 && Number(name) <= this.#columns.length) return Number(name) - 1;
       const names = this.#columns.map((one) => one.name);
-      const hint = didYouMean(name, names) ?? `it has ${names.join(', ')}`;
-      return this.#fail(`the header has no column ${JSON.stringify(name)} for the option ${option}; ${hint}`);
+      const mend = didYouMean(name, names) ?? `it has ${names.join(', ')}`;
+      const told = `the header has no column ${JSON.stringify(name)} for the option ${option} (--${option})`;
+      return this.#fail(`${told}; ${mend}`, 'columns', [{ option }]);
     });
   }
 }
@@ -278,21 +310,6 @@ class Table {
 /** Whether a column of this name holds times. */
 export function isTimeName(name: string): boolean {
   return TIME_NAMES.includes(name.toLowerCase());
-}
-
-function noTimeReason(columns: readonly string[]): string {
-  const names = TIME_NAMES.slice(0, 5);
-  const expected = `one column must be called ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-  const isData = columns.some((name) => /^\d/.test(name));
-  const times = columns.filter((name) => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(name));
-  if (times.length > 0 && columns.some((name) => /^[a-z]/i.test(name))) {
-    return 'its columns are times, with a series in each row; turn the table, so that each row is a time';
-  }
-  const mend = isData
-    ? '; the first line looks like data: put a header such as `timestamp,value` before it'
-    : `, or be named by the option time (--time ${columns[0] === '' ? '1, its number' : '…'})`;
-  const found = columns.map((name) => name || 'a column without a name').join(', ');
-  return `the header has no time column: it has ${found}; ${expected}${mend}`;
 }
 
 /** A name as it is typed in a shell. */

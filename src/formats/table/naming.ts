@@ -1,3 +1,4 @@
+import type { OptionHint } from '../../core/errors.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 
 /** The metric of samples in a file that names none. */
@@ -19,11 +20,11 @@ const UNIT = /^(.*\S)\s*(?:\[[^\]]*\]|\([^)]*\)|\s[°%]\S{0,2})$/;
 /** Names the series of a file: as the file does, without a unit if the caller does, or as the caller says (`as`). */
 export class SeriesNaming {
   readonly #options: NamingOptions;
-  readonly #fail: (reason: string) => never;
+  readonly #fail: (reason: string, options: readonly OptionHint[]) => never;
   readonly #notes: string[] = [];
   #first: SeriesReference | undefined;
 
-  constructor(options: NamingOptions, fail: (reason: string) => never) {
+  constructor(options: NamingOptions, fail: (reason: string, options: readonly OptionHint[]) => never) {
     this.#options = options;
     this.#fail = fail;
   }
@@ -57,7 +58,8 @@ export class SeriesNaming {
     this.#first ??= reference;
     if (first === undefined || seriesKey(first) === seriesKey(reference)) return;
     const told = `it has several series, among them ${seriesName(first)} and ${seriesName(reference)}`;
-    this.#fail(`${told}, which one name cannot stand for (--as); choose one column with the option value (--value)`);
+    const mend = 'choose one column with the option value (--value)';
+    this.#fail(`${told}, which one name cannot stand for (--as); ${mend}`, [{ option: 'value' }, { option: 'as' }]);
   }
 }
 

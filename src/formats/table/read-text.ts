@@ -1,4 +1,5 @@
 import { DAY_MS, dayOfDate } from '../../core/calendar.js';
+import type { OptionHint } from '../../core/errors.js';
 import { type InstantReading, readInstant } from '../../core/instant.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import type { Zone } from '../../core/zone.js';
@@ -49,27 +50,50 @@ export function valueReader({ decimal, isGrouped, states }: Dialect): (text: str
   };
 }
 
-/** Why a text is not a number, as the end of a sentence. */
-export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>): string {
+/** What is wrong with a cell. */
+export interface CellFault {
+  /** As the end of a sentence that starts with its text. */
+  readonly reason: string;
+  /** What would let it be read. */
+  readonly options?: readonly OptionHint[];
+}
+
+/** What leaves a bad row out. */
+export const SKIP_ROWS: OptionHint = { option: 'onBadRow', values: ['skip'] };
+
+/** Why a text is not a number. */
+export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>): CellFault {
   if (decimal === 'comma' && /^[+-]?\d+\.\d+$/.test(text)) {
-    return 'has a decimal point where the file has decimal commas; the option decimal says which (--decimal point)';
+    const reason = 'has a decimal point where the file has decimal commas';
+    const mend = 'the option decimal says which (--decimal point)';
+    return { reason: `${reason}; ${mend}`, options: [{ option: 'decimal', values: ['point'] }] };
   }
-  if (/^[+-]?\d+,\d+$/.test(text)) return 'has a decimal comma; say so with the option decimal (--decimal comma)';
-  if (NUMBER.test(text)) return 'is beyond the range of a double; leave it empty where the value is missing';
+  if (/^[+-]?\d+,\d+$/.test(text)) {
+    const reason = 'has a decimal comma; say so with the option decimal (--decimal comma)';
+    return { reason, options: [{ option: 'decimal', values: ['comma'] }] };
+  }
+  if (NUMBER.test(text)) {
+    return { reason: 'is beyond the range of a double; leave it empty where the value is missing' };
+  }
   if (/^[+-]?\d[\d.,]*\s?[^\d\s]+$/.test(text)) {
-    return 'is not a number; a unit behind numbers is read where all values of the column have the same one';
+    return {
+      reason: 'is not a number; a unit behind numbers is read where all values of the column have the same one',
+    };
   }
-  const word = /^[^\d+"=.][^"=]{0,40}$/.test(text) && !/^-\d/.test(text) ? text.toLowerCase() : undefined;
-  const mend = word === undefined ? '' : `; the option states says what it stands for (--states ${stateOf(word)})`;
-  return `is not a number; expected a decimal such as 20.5 or 1e-3, or nothing where the value is missing${mend}`;
+  const reason = 'is not a number; expected a decimal such as 20.5 or 1e-3, or nothing where the value is missing';
+  const isWord = /^[^\d+"=.][^"=]{0,40}$/.test(text) && !/^-\d/.test(text);
+  if (!isWord) return { reason };
+  const state = stateOf(text.toLowerCase());
+  const argument = /[^\w=-]/.test(state) ? `"${state}"` : state;
+  return {
+    reason: `${reason}; the option states says what it stands for (--states ${argument})`,
+    options: [{ option: 'states', values: [state] }],
+  };
 }
 
 function stateOf(word: string): string {
-  const text = /[^\w-]/.test(word) ? `"${word}=…"` : `${word}=…`;
-  return text.replace(
-    '…',
-    /^(?:on|true|yes|open|t|y)$/.test(word) ? '1' : /^(?:off|false|no|f|n)$/.test(word) ? '0' : '',
-  );
+  if (/^(?:on|true|yes|open|t|y)$/.test(word)) return `${word}=1`;
+  return `${word}=${/^(?:off|false|no|f|n)$/.test(word) ? '0' : ''}`;
 }
 
 /** The time in epoch milliseconds, or why there is none. */

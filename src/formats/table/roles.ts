@@ -1,3 +1,5 @@
+import type { OptionHint } from '../../core/errors.js';
+
 /**
  * How the columns of a table make series. *long*: each row names its series. *wide*: every column but the time is a
  * series of that name with the metric `Raw`. *single*: a time and a value, of one series named after the file. *days*:
@@ -47,5 +49,12 @@ export interface Roles {
   readonly notes: readonly string[];
 }
 
-/** Rejects a table: with `csv.header` for wrong columns, with `csv.unclear` if an option must say more. */
-export type Fail = (reason: string, code?: 'csv.header' | 'csv.unclear') => never;
+/** What is wrong with a table: its columns, among which there may be no time, or an option must say more. */
+export type Fault = 'columns' | 'no time' | 'unclear';
+
+/**
+ * Rejects a table.
+ *
+ * @param options the options that the reason names.
+ */
+export type Fail = (reason: string, fault?: Fault, options?: readonly OptionHint[]) => never;

@@ -1,5 +1,6 @@
 import { WindrowError } from '../../core/errors.js';
 import type { SeriesReference } from '../../core/series.js';
+import { encodings } from '../csv/encoding.js';
 import { timeFormats } from './dates.js';
 import { RAW_METRIC } from './naming.js';
 import { tableLayouts } from './roles.js';
@@ -30,6 +31,12 @@ export const tableOptions: readonly TableOption[] = [
     values: tableLayouts,
     summary: 'long, wide, single or days, if the file does not tell',
   },
+  {
+    name: 'encoding',
+    value: 'NAME',
+    values: encodings,
+    summary: 'how the text of a CSV file is encoded, if it does not tell, such as windows-1252',
+  },
   { name: 'skip-lines', value: 'N', summary: 'ignore N lines before the header' },
   {
     name: 'time-format',
@@ -45,6 +52,11 @@ export const tableOptions: readonly TableOption[] = [
     summary: 'values that are texts, such as on=1 off=0 unavailable=',
   },
 ];
+
+/** What the command and the page call an option of the library: `timeFormat` is `time-format`. */
+export function optionName(option: string): string {
+  return option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
 
 /** The series that `as` names. The last `/` separates the id from the metric, as ids may contain slashes. */
 export function namedSeries(text: string): SeriesReference {

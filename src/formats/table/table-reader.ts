@@ -1,4 +1,4 @@
-import { describeValue, type ErrorCode, WindrowError } from '../../core/errors.js';
+import { describeValue, WindrowError } from '../../core/errors.js';
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import type { CsvReaderOptions, CsvSeriesCount, CsvSummary } from '../csv/options.js';
@@ -7,7 +7,7 @@ import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
 import type { ColumnFacts } from './facts.js';
 import { findRoles } from './find-roles.js';
 import { fileSeriesName, RAW_METRIC, SeriesNaming } from './naming.js';
-import { numberFault, timeReader, valueReader } from './read-text.js';
+import { type CellFault, numberFault, SKIP_ROWS, timeReader, valueReader } from './read-text.js';
 import { RepeatedHours } from './repeated-hours.js';
 import type { Fail, Roles } from './roles.js';
 
@@ -49,8 +49,10 @@ export class TableReader {
   /** @param isWhole whether no more rows will come than the facts have texts of. */
   constructor(columns: readonly ColumnFacts[], options: TableOptions, isWhole: boolean) {
     const { fileName: file, timezone, isNamed = options.wanted } = options;
-    const fail: Fail = (reason, code = 'csv.header') => {
-      throw new WindrowError(code === 'csv.header' ? 'file.format' : code, `${file}: ${reason}`);
+    const fail: Fail = (reason, fault, hints = []) => {
+      throw new WindrowError(fault === 'unclear' ? 'csv.unclear' : 'file.format', `${file}: ${reason}`, {
+        options: hints,
+      });
     };
     const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
     this.roles = findRoles(columns, { ...options, isAskedFor }, fail);
@@ -65,7 +67,7 @@ export class TableReader {
     this.#dialectNotes = options.areTimesTyped
       ? dialectNotes({ ...dialect, time: 'auto' }, [])
       : dialectNotes(dialect, times);
-    this.#naming = new SeriesNaming(options, (reason) => fail(reason, 'csv.unclear'));
+    this.#naming = new SeriesNaming(options, (reason, hints) => fail(reason, 'unclear', hints));
     this.#readTime = timeReader(dialect.time, zone);
     this.#readValue = valueReader(dialect);
     this.#repeatedHours = zone && new RepeatedHours(zone);
@@ -117,23 +119,26 @@ export class TableReader {
     return { layout: this.roles.layout, ...counts, series, notes };
   }
 
-  // Takes a row; returns what is wrong with it, as the end of a sentence.
-  #takeRow(cells: readonly Cells[], row: number): string | undefined {
+  // Takes a row, or returns what is wrong with it.
+  #takeRow(cells: readonly Cells[], row: number): CellFault | undefined {
     const { timeColumn, clockColumn, ids, metricColumn, values } = this.roles;
     const date = cells[timeColumn]?.[row];
     const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
     const time = readCell(date, clock, this.#readTime);
-    if ('problem' in time) return `${describeValue(date)} ${time.problem}`;
+    if ('problem' in time) return { reason: `${describeValue(date)} ${time.problem}` };
     const numbers: number[] = [];
     for (const { column, name } of values) {
       const cell = cells[column]?.[row];
       const value = this.#valueOf(cell);
-      if (value === undefined) return `${name}: ${describeValue(cell)} ${faultOf(cell, this.#dialect)}`;
-      numbers.push(value);
+      if (value !== undefined) numbers.push(value);
+      else {
+        const { reason, options } = faultOf(cell, this.#dialect);
+        return { reason: `${name}: ${describeValue(cell)} ${reason}`, ...(options && { options }) };
+      }
     }
     const texts = ids.map(({ column, prefix }) => ({ prefix, text: textOf(cells[column]?.[row]) }));
     const id = texts.filter(({ text }) => text !== '').map(({ prefix, text }, i) => (i === 0 ? text : prefix + text));
-    if (ids.length > 0 && id.length === 0) return `${describeValue(null)} names no series`;
+    if (ids.length > 0 && id.length === 0) return { reason: `${describeValue(null)} names no series` };
     const metric = metricColumn < 0 ? '' : textOf(cells[metricColumn]?.[row]);
     for (const [place, { name }] of values.entries()) {
       const ownMetric = ids.length > 0 && values.length > 1 && metricColumn < 0 ? name : metric || RAW_METRIC;
@@ -190,12 +195,13 @@ export class TableReader {
     return typeof cell === 'string' ? this.#readValue(cell.trim()) : undefined;
   }
 
-  #reject(problem: string, { line, text }: { readonly line: number; readonly text: string }): void {
+  #reject({ reason, options = [] }: CellFault, { line, text }: { readonly line: number; readonly text: string }): void {
     const { fileName: file, onBadRow = 'fail', onReject } = this.#options;
-    const code: ErrorCode = 'file.format';
-    if (onBadRow === 'fail') throw new WindrowError(code, `${file}, row ${line}: ${problem}`);
+    if (onBadRow === 'fail') {
+      throw new WindrowError('file.format', `${file}, row ${line}: ${reason}`, { options: [...options, SKIP_ROWS] });
+    }
     this.#rejected++;
-    onReject?.({ file, line, text: '', reason: problem, row: text });
+    onReject?.({ file, line, text: '', reason, options, row: text });
   }
 }
 
@@ -207,8 +213,8 @@ function readCell(cell: unknown, clock: string, readTime: ReturnType<typeof time
   return isText ? readTime(`${String(cell).trim()}${clock}`) : { problem: 'is no time; every row needs one' };
 }
 
-function faultOf(cell: unknown, dialect: Dialect): string {
-  if (typeof cell === 'object') return 'is not a number; expected one number a field';
+function faultOf(cell: unknown, dialect: Dialect): CellFault {
+  if (typeof cell === 'object') return { reason: 'is not a number; expected one number a field' };
   return numberFault(String(cell), dialect);
 }
 

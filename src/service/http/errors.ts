@@ -47,6 +47,8 @@ const httpStatuses: Partial<Readonly<Record<ErrorCode, number>>> = {
   'storage.ended': 503,
   'storage.locked': 503,
   'storage.failed': 503,
+  'storage.closed': 503,
+  'storage.unknown': 504,
 };
 
 /** The HTTP status of an error that a caller can cause; undefined for our own faults, which are 500. */
@@ -74,18 +76,18 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why the request was answered with 503, for its log line. */
+    /** Why the request was answered with 503 or 504, for its log line. */
     unavailableReason?: string;
   }
 }
 
 /**
- * Logs our faults with their stack. The reason of a 503 goes into the request's own line instead, as there may be very
- * many.
+ * Logs our faults with their stack. The reason of a 503 or 504 goes into the request's own line instead, as there may
+ * be very many.
  */
 export function logFailure(error: Error, statusCode: number, request: FastifyRequest): void {
   if (statusCode < 500) return;
-  if (statusCode !== 503) {
+  if (statusCode !== 503 && statusCode !== 504) {
     request.log.error({ err: error }, 'request failed');
     return;
   }
@@ -110,7 +112,7 @@ function shortened(message: string): string {
   return hidden.length === 0 ? message : `${lines.join('\n')}\n  and ${hidden.length} more, in data.issues`;
 }
 
-function describeWindrowError(error: WindrowError): ServiceError {
+export function describeWindrowError(error: WindrowError): ServiceError {
   const { code } = error;
   if (code === 'storage.full') {
     return unavailable('the disk of the service is full: nothing was written; reads, tokens and deletions still work');
@@ -118,6 +120,11 @@ function describeWindrowError(error: WindrowError): ServiceError {
   if (code === 'storage.failed' || code === 'storage.locked') {
     return unavailable('the store of the service refuses writes now; the log says why');
   }
+  if (code === 'storage.unknown') {
+    const mend = 'whether it took effect is not known: read what is stored before you send it again';
+    return new ServiceError(504, `the store was lost while it committed the request, so ${mend}`);
+  }
+  if (code === 'storage.closed') return unavailable('the service is stopping');
   const statusCode = httpStatusOf(code) ?? 500;
   if (statusCode === 503) return unavailable(error.message);
   const isShown = statusCode < 500 || error instanceof DamagedSamplesError;

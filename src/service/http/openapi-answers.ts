@@ -24,6 +24,7 @@ const answers = {
   429: { name: 'TooManyRequests', description: 'The client makes too many requests.', headers: later },
   500: { name: 'InternalFailure', description: 'Internal error; the log has it under the correlation id.' },
   503: { name: 'Unavailable', description: 'Overloaded, stopping, or the disk is full.', headers: later },
+  504: { name: 'Unknown', description: 'The store was lost during the commit: whether it took effect is not known.' },
 } as const satisfies Readonly<Record<number, ErrorAnswer>>;
 
 type ErrorStatus = keyof typeof answers;
@@ -63,8 +64,10 @@ export function errorAnswersOf(route: string, security: readonly object[]): Read
 function statusesOf(route: string, security: readonly object[]): readonly ErrorStatus[] {
   if (alwaysAnswered.has(route)) return [400];
   if (!security.some((scheme) => 'token' in scheme)) return [400, 503];
-  const ofBodies: readonly ErrorStatus[] = route.startsWith('get ') ? [] : [413, 415];
-  return [400, 401, 403, ...(ownStatuses[route] ?? []), ...ofBodies, 429, 500, 503];
+  const isRead = route.startsWith('get ');
+  const ofBodies: readonly ErrorStatus[] = isRead ? [] : [413, 415];
+  const ofCommits: readonly ErrorStatus[] = isRead ? [] : [504];
+  return [400, 401, 403, ...(ownStatuses[route] ?? []), ...ofBodies, 429, 500, 503, ...ofCommits];
 }
 
 const text = { type: 'string' } as const;

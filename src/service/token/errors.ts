@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify';
 import { WindrowError } from '../../core/errors.js';
-import { ServiceError } from '../http/errors.js';
+import { describeWindrowError, ServiceError } from '../http/errors.js';
+
 /** The error codes of the token endpoint (interface 7.1, RFC 6749 section 5.2), and two for faults of the service. */
 export type OAuthErrorCode =
   | 'invalid_request'
@@ -58,7 +59,11 @@ export function oauthErrorFrom(error: FastifyError | Error): OAuthError {
   if (error instanceof WindrowError && error.code === 'storage.full') {
     return unavailable('the disk of the service is full');
   }
-  if (error instanceof WindrowError && error.code === 'storage.closed') return unavailable('the service is stopping');
+  if (error instanceof WindrowError) {
+    const { statusCode, message } = describeWindrowError(error);
+    // A request for a token may be repeated whether or not the first took effect.
+    if (statusCode >= 503) return unavailable(statusCode === 504 ? 'the store of the service was lost' : message);
+  }
   const statusCode = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
   if (statusCode === 503) return unavailable('the service is overloaded; try again later');
   if (statusCode < 400 || statusCode >= 500) return new OAuthError('server_error', 'internal error', 500);

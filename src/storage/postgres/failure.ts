@@ -1,4 +1,4 @@
-import { DuplicateKeyError, StorageError, StorageFullError } from '../errors.js';
+import { DuplicateKeyError, StorageError, StorageFullError, UnknownCommitError } from '../errors.js';
 
 /** Why a statement failed, as far as callers can act on it. */
 export type FailureKind =
@@ -86,8 +86,7 @@ export function explained(error: unknown, address: string): unknown {
     case 'other':
       return new StorageError('storage.failed', `${of}: PostgreSQL refused a statement: ${error.message}`, options);
     case 'unknown':
-      return new StorageError(
-        'storage.failed',
+      return new UnknownCommitError(
         `${of}: the connection was lost during a commit, and it is not known whether it took effect: ${error.message}`,
         options,
       );

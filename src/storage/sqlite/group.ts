@@ -274,6 +274,17 @@ export async function runGroup(
     job = answers.length < GROUP_JOBS_MAX && monotonicMs() < untilMs ? next() : undefined;
   }
   counters.write(database);
-  database.run('COMMIT', NO_VALUES);
+  commit(database);
   return answers;
+}
+
+function commit(database: Database): void {
+  try {
+    database.run('COMMIT', NO_VALUES);
+  } catch (error) {
+    const isFromDisk = error instanceof SqliteFailure && error.kind === 'io';
+    if (!isFromDisk) throw error;
+    // The commit may be in the log as a whole. Then the next process finds it there.
+    throw new SqliteFailure('commit', error.message, { cause: error });
+  }
 }

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { StorageError, StorageFullError } from '../errors.js';
+import { StorageError, StorageFullError, UnknownCommitError } from '../errors.js';
 import type { Storage, StorageClock } from '../storage.js';
 import { tables as ownTables } from '../tables/index.js';
 import { WorkerLock } from './claims.js';
@@ -152,12 +152,14 @@ export function faultsOf(database: Database): string[] {
 }
 
 const MEANINGS: Readonly<
-  Record<FailureKind, readonly [code: 'storage.damaged' | 'storage.failed' | 'storage.locked', string]>
+  Record<
+    Exclude<FailureKind, 'full' | 'commit'>,
+    readonly [code: 'storage.damaged' | 'storage.failed' | 'storage.locked', string]
+  >
 > = {
   damaged: ['storage.damaged', 'its file is damaged or not an SQLite file; run `windrow check`, or restore a backup'],
   busy: ['storage.locked', 'another program has locked its file; close that program'],
   io: ['storage.failed', 'the disk failed or the folder is not writable; check the system log and the permissions'],
-  full: ['storage.failed', 'the disk is full'],
   other: ['storage.failed', 'SQLite refused a statement'],
 };
 
@@ -166,6 +168,12 @@ export function explained(error: unknown, directory: string): unknown {
   if (error.kind === 'full') {
     const mend = 'free some space; nothing was written, reads still work';
     return new StorageFullError(`the store in ${directory}: the disk is full: ${mend}`, { cause: error });
+  }
+  if (error.kind === 'commit') {
+    const message = `the store in ${directory}: the disk failed during a commit (${error.message})`;
+    const mend =
+      'the next process knows whether it took effect: check the disk and the system log, then restart this one';
+    return new UnknownCommitError(`${message}; ${mend}`, { cause: error });
   }
   const [code, meaning] = MEANINGS[error.kind];
   return new StorageError(code, `the store in ${directory}: ${meaning} (${error.message})`, { cause: error });

@@ -313,7 +313,7 @@ export class SqliteStorage implements Storage {
     const { database, reserve } = this.#parts;
     if (database.isInTransaction) database.exec('ROLLBACK');
     const kind = error instanceof SqliteFailure ? error.kind : undefined;
-    if (kind === 'io') this.#stopped = stopped(error);
+    if (kind === 'io' || kind === 'commit') this.#stopped = stopped(error);
     if (kind === 'full' && reserve.isHeld && reserve.release()) {
       this.#roomAskedMs = this.#parts.clock.monotonicMs();
       this.#emptyLog();
@@ -321,7 +321,7 @@ export class SqliteStorage implements Storage {
       this.#queue.unshift(...taken.filter(({ usesReserve }) => usesReserve));
       for (const job of taken) if (!job.usesReserve) job.reject(error);
     } else {
-      for (const job of taken) job.reject(this.#stopped ?? error);
+      for (const job of taken) job.reject(kind === 'commit' ? error : (this.#stopped ?? error));
     }
   }
 

@@ -106,9 +106,6 @@ function ReadingForm({ file, columns, onRead }: ReadingFormProps) {
   useEffect(() => {
     if (problem !== '') setIsOpen(true);
   }, [problem]);
-  const named = [...problem.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name);
-  // A problem that names no option is that of a row.
-  const asked = named.length > 0 ? named : ['on-bad-row'];
   return (
     <details open={isOpen} onToggle={({ currentTarget: { open } }) => setIsOpen(open)}>
       <summary>How it is read</summary>
@@ -126,7 +123,7 @@ function ReadingForm({ file, columns, onRead }: ReadingFormProps) {
             parameters={said}
             pointer=""
             issues={[]}
-            first={problem === '' ? [] : asked}
+            first={'options' in file ? file.options : []}
             onParameters={setSaid}
           />
         </div>

@@ -11,7 +11,15 @@ import {
   type SourceReport,
   type StepReport,
 } from '../../index.js';
-import { CANCELLED, countsOf, type Reading, type ReadSet, readerOptions, type Unreadable } from '../formats/reading.js';
+import {
+  CANCELLED,
+  countsOf,
+  type Reading,
+  type ReadSet,
+  readerOptions,
+  type Unreadable,
+  unreadable,
+} from '../formats/reading.js';
 import { writeFrame } from '../service/frames.js';
 import {
   type DataSet,
@@ -304,11 +312,11 @@ async function readFile(
       reader.push(read.value);
       if (!isStopped()) continue;
       void source.cancel();
-      return { problem: `${file.name} ${CANCELLED}`, columns };
+      return unreadable(new Error(`${file.name} ${CANCELLED}`), columns);
     }
     return { ...countsOf(reader.end()), series: parts.joined(), columns };
   } catch (error) {
-    return { problem: messageOf(error), columns };
+    return unreadable(error, columns);
   }
 }
 

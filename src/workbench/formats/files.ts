@@ -80,14 +80,14 @@ async function take(file: File, from: From, act: (action: Action) => void): Prom
   if ('problem' in set) {
     const { name } = file;
     const left = await engine.ask('remove', name);
-    if (set.columns.length === 0) {
+    if (set.columns.length === 0 && set.options.length === 0) {
       kept.delete(name);
       act({ type: 'removed', name, left });
       return set.problem;
     }
     kept.set(name, { file, reading });
     act({ type: 'unread', file: { ...set, name, reading }, left });
-    return /[ (]--[a-z]/.test(set.problem) ? 'say under Data how to read it' : set.problem;
+    return set.options.length > 0 ? 'say under Data how to read it' : set.problem;
   }
   kept.set(file.name, { file, reading });
   act({ type: 'loaded', set });

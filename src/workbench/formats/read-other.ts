@@ -1,4 +1,4 @@
-import { CANCELLED, type Reading } from './reading.js';
+import { CANCELLED, type Reading, unreadable } from './reading.js';
 import type { ReadAnswer, ReadQuestion } from './worker.js';
 
 /** Reads a file that is no plain CSV in a worker of its own, whose code is no part of the page's script. */
@@ -12,7 +12,7 @@ export async function readOther(
   const worker = new Worker(url);
   try {
     return await new Promise<ReadAnswer>((resolve, reject) => {
-      const stop = (): void => resolve({ problem: `${file.name} ${CANCELLED}`, columns: [] });
+      const stop = (): void => resolve(unreadable(new Error(`${file.name} ${CANCELLED}`), []));
       if (signal.aborted) stop();
       signal.addEventListener('abort', stop);
       worker.onmessage = ({ data }: MessageEvent<ReadAnswer>) => resolve(data);

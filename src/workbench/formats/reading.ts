@@ -2,8 +2,9 @@ import type { CsvSummary } from '../../formats/csv/index.js';
 import type { FormatOptions } from '../../formats/format.js';
 import type { TimeFormat } from '../../formats/table/dates.js';
 import type { TableLayout } from '../../formats/table/roles.js';
-import { namedSeries, statesOf, tableOptions } from '../../formats/table/table-options.js';
-import type { JsonSchema, Series } from '../../index.js';
+import { namedSeries, optionName, statesOf, tableOptions } from '../../formats/table/table-options.js';
+import { type JsonSchema, type Series, WindrowError } from '../../index.js';
+import { messageOf } from '../engine/protocol.js';
 import type { Parameters } from '../request/draft.js';
 
 /** What a person says about a file, by the names of the command's options: texts, numbers, and lists of texts. */
@@ -21,8 +22,16 @@ export interface ReadSet {
 /** A file that cannot be read, or not yet. */
 export interface Unreadable {
   readonly problem: string;
-  /** The names of its columns, if it has some; then a person may say more about them. */
+  /** The names of its columns, if they were read. */
   readonly columns: readonly string[];
+  /** The fields that may let it be read. */
+  readonly options: readonly string[];
+}
+
+/** Why a file cannot be read. */
+export function unreadable(error: unknown, columns: readonly string[]): Unreadable {
+  const options = error instanceof WindrowError ? error.options.map(({ option }) => optionName(option)) : [];
+  return { problem: messageOf(error), columns, options };
 }
 
 const CHUNK_ROWS = 65_536;
@@ -34,15 +43,19 @@ const options = [
   { name: 'on-bad-row', values: ['fail', 'skip'], summary: 'what to do with a row that cannot be read', isList: false },
 ];
 
+function isOfColumns(option: object): boolean {
+  return 'value' in option && option.value === 'COLUMN';
+}
+
 /** The fields about a file with these columns. */
 export function readingSchema(columns: readonly string[]): JsonSchema {
   const choices = columns.map((name, index) =>
     columns.indexOf(name) === index && name !== '' ? name : `${index + 1}`,
   );
-  const fields = options.map(({ name, summary: description, isList, values, ...option }) => {
-    const isColumn = 'value' in option && option.value === 'COLUMN';
+  const shown = options.filter((option) => columns.length > 0 || !isOfColumns(option));
+  const fields = shown.map(({ name, summary: description, isList, values, ...option }) => {
     const type = name === 'skip-lines' ? 'integer' : 'string';
-    const one = isColumn ? { enum: choices } : values === undefined ? { type } : { enum: values };
+    const one = isOfColumns(option) ? { enum: choices } : values === undefined ? { type } : { enum: values };
     return [name, isList ? { type: 'array', items: one, description } : { ...one, description }];
   });
   return { properties: Object.fromEntries(fields) };
@@ -82,6 +95,7 @@ export function readerOptions(fileName: string, timezone: string, reading: Readi
     states: states === undefined ? undefined : statesOf(states),
     // Choices of the schema.
     layout: reading.layout as TableLayout | undefined,
+    encoding: reading.encoding as FormatOptions['encoding'],
     timeFormat: reading['time-format'] as TimeFormat | undefined,
     decimal: reading.decimal as FormatOptions['decimal'],
     onBadRow: (reading['on-bad-row'] ?? 'fail') as 'fail' | 'skip',

@@ -1,7 +1,7 @@
 import { formatOf } from '../../formats/formats.js';
 import { SeriesParts } from '../../formats/series-parts.js';
 import { openZstd } from '../../formats/zstd.js';
-import { countsOf, type Reading, type ReadSet, readerOptions, type Unreadable } from './reading.js';
+import { countsOf, type Reading, type ReadSet, readerOptions, type Unreadable, unreadable } from './reading.js';
 
 /** What the reader is asked, and what it answers: once. */
 export interface ReadQuestion {
@@ -31,7 +31,7 @@ scope.onmessage = async ({ data }) => {
     const buffers = read.series.flatMap(({ timeMs, value }) => [timeMs.buffer, value.buffer]);
     scope.postMessage({ ...read, columns }, [...new Set(buffers)]);
   } catch (error) {
-    scope.postMessage({ problem: error instanceof Error ? error.message : String(error), columns });
+    scope.postMessage(unreadable(error, columns));
   }
 };
 

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatInstant } from '../../../src/core/instant.js';
 import { CsvError, type ReadCsvOptions, readCsv } from '../../../src/formats/csv/index.js';
+import { optionName } from '../../../src/formats/table/table-options.js';
 
 function timesOf(texts: readonly string[], options: ReadCsvOptions = {}): string[] {
   const { series } = readCsv(`time;value\n${texts.map((text) => `${text};1\n`).join('')}`, options);
@@ -18,10 +19,20 @@ function problemOf(read: () => unknown): string {
   try {
     read();
   } catch (error) {
-    if (error instanceof CsvError) return `${error.code}: ${error.message}`;
-    throw error;
+    if (!(error instanceof CsvError)) throw error;
+    expect(flagsOf(error)).toEqual(flagsNamed(error.message));
+    return `${error.code}: ${error.message}`;
   }
   return expect.fail('it was read');
+}
+
+/** The command's names of the options that an error has as data, and of those that a message names. */
+function flagsOf({ options }: CsvError): string[] {
+  return options.flatMap(({ option }) => (option === 'onBadRow' ? [] : [`--${optionName(option)}`])).sort();
+}
+
+function flagsNamed(message: string): string[] {
+  return [...new Set(message.match(/--[a-z-]+/g))].sort();
 }
 
 describe('times', () => {
@@ -30,6 +41,17 @@ describe('times', () => {
     ['day first, with slashes', ['1/2/2024 9:05', '13/2/2024 9:05:30'], ['2024-02-01T09:05', '2024-02-13T09:05:30']],
     ['month first', ['12/31/2024 11:45 PM', '1/1/2025 12:00 AM'], ['2024-12-31T23:45', '2025-01-01T00:00']],
     ['month first, and noon', ['12/31/24 12:15 p.m.'], ['2024-12-31T12:15']],
+    [
+      'day first, to the end of the day',
+      ['13.01.2024 23:45', '13.01.2024 24:00'],
+      ['2024-01-13T23:45', '2024-01-14T00:00'],
+    ],
+    [
+      'ISO 8601, to the end of the day',
+      ['2024-01-13T24:00', '2024-02-29 24:00:00Z'],
+      ['2024-01-14T00:00', '2024-03-01T00:00'],
+    ],
+    ['digits, to the end of the day', ['20240113T240000', '20240114 24:00'], ['2024-01-14T00:00', '2024-01-15T00:00']],
     ['year first', ['2024/01/31 23:45', '2024/2/1'], ['2024-01-31T23:45', '2024-02-01T00:00']],
     ['with the month as a name', ['31-Jan-2024 23:45', 'Feb 1, 2024'], ['2024-01-31T23:45', '2024-02-01T00:00']],
     ['digits alone', ['20240131', '20240201'], ['2024-01-31T00:00', '2024-02-01T00:00']],
@@ -189,7 +211,7 @@ describe('columns', () => {
 
   test('that do not exist are reported with those that do', () => {
     expect(problemOf(() => readCsv(csv, { time: ['wen'] }))).toMatch(
-      /^csv\.header: .*no column "wen" for the option time; did you mean `when`\?/,
+      /^csv\.header: .*no column "wen" for the option time \(--time\); did you mean `when`\?/,
     );
     expect(problemOf(() => readCsv(csv))).toMatch(
       /^csv\.unclear: .*the columns "when", "until" hold times; .*--time when/,

@@ -61,6 +61,7 @@ const clockTime = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(two(23), two(59), two(59)).map((parts) => parts.join(':')) },
   { weight: 1, arbitrary: fc.tuple(two(25), two(61), two(61)).map((parts) => parts.join(':')) },
   { weight: 1, arbitrary: fc.tuple(two(23), two(59)).map((parts) => parts.join(':')) },
+  { weight: 1, arbitrary: fc.constantFrom('24:00', '24:00:00', '24:00:01') },
 );
 const fraction = fc.oneof(
   fc.constant(''),

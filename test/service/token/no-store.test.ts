@@ -1,6 +1,6 @@
 // The token endpoint over a store that refuses.
 import { expect, it } from 'vitest';
-import { openSqliteStorage, StorageError, StorageFullError } from '../../../src/storage/index.js';
+import { openSqliteStorage, StorageError, StorageFullError, UnknownCommitError } from '../../../src/storage/index.js';
 import type { Storage } from '../../../src/storage/storage.js';
 import { openTestService } from '../app.js';
 import { clientGrant, post } from './requests.js';
@@ -8,7 +8,9 @@ import { clientGrant, post } from './requests.js';
 it.each([
   [new StorageFullError('full'), 503, 'temporarily_unavailable', '5'],
   [new StorageError('storage.closed', 'closed'), 503, 'temporarily_unavailable', '5'],
-  [new StorageError('storage.failed', 'secret detail'), 500, 'server_error', undefined],
+  [new StorageError('storage.failed', 'secret detail'), 503, 'temporarily_unavailable', '5'],
+  [new UnknownCommitError('secret detail'), 503, 'temporarily_unavailable', '5'],
+  [new StorageError('storage.key', 'secret detail'), 500, 'server_error', undefined],
 ] as const)('%s: %i, an error of RFC 6749, and nothing to store', async (failure, statusCode, error, retryAfter) => {
   let isFailing = false;
   const service = await openTestService({

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { StaleClaimError } from '../../../src/storage/index.js';
+import { StaleClaimError, UnknownCommitError } from '../../../src/storage/index.js';
 import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/postgres/open.js';
 import { SHARD_COUNT } from '../../../src/storage/shard.js';
 import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
@@ -127,6 +127,25 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     },
   );
 
+  it('if the database is away for good after a COMMIT was sent, its outcome is unknown, and said to be', async () => {
+    const proxy = await startProxy(database.address);
+    let offsetMs = 0;
+    const storage = await open({
+      address: proxy.address,
+      clock: { monotonicMs: () => performance.now() + offsetMs },
+    });
+    proxy.cutAtCommit('after', { isForGood: true });
+    const works = ['a', 'b'].map((id) => storage.transaction(SHARD, insert(id)));
+    await expect.poll(() => proxy.refusedCount()).toBeGreaterThan(0);
+    offsetMs = 60_000;
+    for (const work of works) await expect(work).rejects.toBeInstanceOf(UnknownCommitError);
+    // Later works are never sent.
+    const later = storage.transaction(SHARD, insert('c'));
+    offsetMs = 120_000;
+    await expect(later).rejects.toMatchObject({ code: 'storage.failed' });
+    expect(await (await open()).read(SHARD, ids)).toEqual(['a', 'b']);
+  });
+
   it('if a connection breaks while rows are inserted together, the work is done again, once', async () => {
     const proxy = await startProxy(database.address);
     const storage = await open({ address: proxy.address });
@@ -186,7 +205,15 @@ async function startProxy(address: string) {
   let cutAt: 'before' | 'after' | undefined;
   let cutText = '';
   let count = 0;
+  let refusedCount = 0;
+  let isAway = false;
+  let isCutForGood = false;
   const server = createServer((client) => {
+    if (isAway) {
+      refusedCount++;
+      client.destroy();
+      return;
+    }
     const upstream = connect(path);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -195,6 +222,7 @@ async function startProxy(address: string) {
     client.on('data', (chunk) => {
       if (cutAt === undefined || !chunk.includes(cutText)) return upstream.write(chunk);
       count++;
+      isAway = isCutForGood;
       if (cutAt === 'after') {
         // The answer is dropped.
         upstream.write(chunk);
@@ -223,7 +251,8 @@ async function startProxy(address: string) {
   const place = server.address() as { port: number }; // `as`: it listens on a port
   return {
     address: `postgres://windrow@127.0.0.1:${place.port}${url.pathname}`,
-    cutAtCommit: (at: 'before' | 'after') => {
+    cutAtCommit: (at: 'before' | 'after', { isForGood = false } = {}) => {
+      isCutForGood = isForGood;
       cutText = 'UPDATE "windrow_shard" SET "commit"';
       cutAt = at;
     },
@@ -232,5 +261,6 @@ async function startProxy(address: string) {
       cutAt = 'before';
     },
     cutCount: () => count,
+    refusedCount: () => refusedCount,
   };
 }

@@ -1,4 +1,5 @@
 import { COMMA, LINE_FEED, QUOTE, SEMICOLON, TAB } from '../bytes.js';
+import { type Encoding, failAtEncoding, isAscii, tellEncoding } from '../encoding.js';
 import { CsvError } from '../errors.js';
 import { BLANK_LINES_MAX, type CsvLimits } from '../read/limits.js';
 import { type CsvRecord, createRecord, fieldText, recordText, splitRecord } from '../read/record.js';
@@ -19,6 +20,8 @@ export interface FoundHeader {
   readonly isAnnotated: boolean;
   /** The values for empty fields by column, from InfluxDB's annotation `#default`; empty without it. */
   readonly defaults: readonly string[];
+  /** Undefined if it is said by nobody and left open by the header, as ASCII does. */
+  readonly encoding: Encoding | undefined;
 }
 
 const PIPE = 0x7c;
@@ -40,9 +43,11 @@ export function findHeader(
   skipLines: number,
   isLast: boolean,
   { lineBytesMax, columnsMax }: CsvLimits,
+  said: Encoding | undefined,
 ): FoundHeader | undefined {
   let line = 1;
-  let from = hasByteOrderMark(bytes) ? 3 : 0;
+  const isMarked = hasByteOrderMark(bytes);
+  let from = isMarked ? 3 : 0;
   let separator: number | undefined;
   let isAnnotated = false;
   let defaultLine = new Uint8Array(0);
@@ -50,11 +55,11 @@ export function findHeader(
   let lineEnd = bytes.indexOf(LINE_FEED, from) + 1;
   while (lineEnd > 0) {
     const start = String.fromCharCode(...bytes.subarray(from, Math.min(lineEnd, from + 256))).trim();
-    const said = /^"?sep=(.)"?$/i.exec(start)?.[1];
-    separator = said?.charCodeAt(0) ?? separator;
+    const sign = /^"?sep=(.)"?$/i.exec(start)?.[1];
+    separator = sign?.charCodeAt(0) ?? separator;
     if (/^"?#(?:datatype|group|default)\b/.test(start)) isAnnotated = true;
     if (/^"?#default\b/.test(start)) defaultLine = bytes.slice(from, lineEnd);
-    if (line > skipLines && start !== '' && said === undefined && bytes[from] !== HASH) break;
+    if (line > skipLines && start !== '' && sign === undefined && bytes[from] !== HASH) break;
     from = lineEnd;
     if (++line > skipLines + BLANK_LINES_MAX) {
       throw new CsvError('csv.header', { file, line }, 'expected a header, received blank lines');
@@ -66,15 +71,18 @@ export function findHeader(
   if (to < 0) {
     return failWithoutEnd(bytes, from, file, line, isLast, Math.min(HEAD_LENGTH_MAX, lineBytesMax));
   }
-  const found = splitHeader(bytes.subarray(from, to), file, line, separator, columnsMax);
+  const header = bytes.subarray(from, to);
+  const encoding = isMarked ? 'utf-8' : (said ?? tellEncoding(header));
+  if (encoding === undefined && !isAscii(header)) failAtEncoding(header, file, line);
+  const found = splitHeader(header, file, line, separator, columnsMax, encoding);
   let nextLine = line;
   for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) nextLine++;
-  const defaults = splitDefaults(defaultLine, found.separator);
-  return { ...found, line, nextLine, end: to, isAnnotated, defaults };
+  const defaults = splitDefaults(defaultLine, found.separator, encoding);
+  return { ...found, line, nextLine, end: to, isAnnotated, defaults, encoding };
 }
 
-function splitDefaults(line: Uint8Array, separator: number): string[] {
-  const record = createRecord();
+function splitDefaults(line: Uint8Array, separator: number, encoding: Encoding | undefined): string[] {
+  const record = createRecord(encoding);
   if (line.length === 0 || !splitRecord(record, line, 0, separator, true) || record.fault !== undefined) return [];
   return defaultsOf(record);
 }
@@ -109,8 +117,9 @@ function splitHeader(
   line: number,
   said: number | undefined,
   columnsMax: number,
+  encoding: Encoding | undefined,
 ): Pick<FoundHeader, 'separator' | 'columns' | 'text'> {
-  const record = createRecord();
+  const record = createRecord(encoding);
   let best: { separator: number; columns: string[] } | undefined;
   for (const separator of said === undefined ? SEPARATORS : [said]) {
     splitRecord(record, bytes, 0, separator, true);
@@ -126,12 +135,14 @@ function splitHeader(
   return { ...best, text: recordText(record) };
 }
 
-/** The fields of a header. @throws CsvError if they are not UTF-8 text. */
+/** The fields of a header. @throws CsvError if they are not text in the file's encoding. */
 export function columnNames(record: CsvRecord, file: string, line: number): string[] {
   return Array.from({ length: record.fieldCount }, (_, index) => {
     const text = fieldText(record, index);
     if (text === undefined) {
-      throw new CsvError('csv.binary', { file, line }, 'the header is not UTF-8 text; save the file as UTF-8');
+      throw new CsvError('csv.binary', { file, line }, `the header is not text in ${record.encoding}`, {
+        options: [{ option: 'encoding' }],
+      });
     }
     return text.trim();
   });
@@ -156,7 +167,12 @@ function checkHead(bytes: Uint8Array, file: string): void {
   const nul = bytes.indexOf(0);
   if (nul >= 0) {
     const what = `the file is not text: byte ${nul + 1} is NUL`;
-    throw new CsvError('csv.binary', { file }, `${what}; expected CSV in UTF-8`);
+    const isWide = nul < 2 && bytes.length > 3 && bytes[nul + 2] === 0 && bytes[1 - nul] !== 0;
+    if (!isWide) throw new CsvError('csv.binary', { file }, `${what}; expected CSV in UTF-8`);
+    const encoding = nul === 0 ? 'utf-16be' : 'utf-16le';
+    throw new CsvError('csv.binary', { file }, `${what}; if it is UTF-16, say so (--encoding ${encoding})`, {
+      options: [{ option: 'encoding', values: [encoding] }],
+    });
   }
 }
 

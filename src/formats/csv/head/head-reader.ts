@@ -1,5 +1,6 @@
 import type { InTurns } from '../../../core/turns.js';
 import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../bytes.js';
+import type { Encoding } from '../encoding.js';
 import { CsvError } from '../errors.js';
 import type { CsvReaderOptions } from '../options.js';
 import type { CsvLimits } from '../read/limits.js';
@@ -32,10 +33,16 @@ export class HeadReader {
    * @param bytes the file so far.
    * @param isLast whether the file ends with the bytes.
    * @param isFlushed whether the rows so far must do.
+   * @param encoding undefined if the bytes must tell.
    */
-  *read(bytes: Uint8Array, isLast: boolean, isFlushed: boolean): InTurns<Header | undefined> {
+  *read(
+    bytes: Uint8Array,
+    isLast: boolean,
+    isFlushed: boolean,
+    encoding: Encoding | undefined,
+  ): InTurns<Header | undefined> {
     const { fileName, skipLines = 0 } = this.#options;
-    this.#found ??= findHeader(bytes, fileName, skipLines, isLast, this.#limits);
+    this.#found ??= findHeader(bytes, fileName, skipLines, isLast, this.#limits, encoding);
     const found = this.#found;
     if (found === undefined) return undefined;
     if (isWide(found)) yield;

@@ -5,6 +5,7 @@ import { findRoles, isTimeName } from '../../table/find-roles.js';
 import type { Fail, Roles } from '../../table/roles.js';
 import { unitOf, withoutUnit } from '../../table/units.js';
 import { LINE_FEED, SEMICOLON } from '../bytes.js';
+import { type Encoding, tellEncoding } from '../encoding.js';
 import { CsvError } from '../errors.js';
 import type { CsvReaderOptions } from '../options.js';
 import { createRecord, fieldText, isBlank, splitRecord } from '../read/record.js';
@@ -26,6 +27,7 @@ export interface Header extends Roles {
   readonly defaults: readonly string[];
   /** The units after the numbers of a column, such as °C, by column. */
   readonly units: Readonly<Record<number, string>>;
+  readonly encoding: Encoding;
   /** The physical line of the first row. */
   readonly firstLine: number;
 }
@@ -73,11 +75,17 @@ export function* tellHeader(
 ): InTurns<Header | undefined> {
   const { fileName: file, isNamed = options.wanted } = options;
   const { columns, line, text, separator, isAnnotated, defaults } = found;
-  const fail: Fail = (reason, code = 'csv.header') => {
-    const mend = code === 'csv.header' && reason.includes('no time column') ? laterHeader(sample, line) : '';
-    throw new CsvError(code, { file, line }, `${reason}${mend}`, text);
+  const fail: Fail = (reason, fault = 'columns', hints = []) => {
+    const code = fault === 'unclear' ? 'csv.unclear' : 'csv.header';
+    const skipped = fault === 'no time' ? linesBeforeHeader(sample, line) : undefined;
+    const details = { text, options: hints };
+    if (skipped === undefined) throw new CsvError(code, { file, line }, reason, details);
+    const later = `line ${skipped + 1} looks like the header: --skip-lines ${skipped} skips what is before it`;
+    const skip = { option: 'skipLines', values: [String(skipped)] };
+    throw new CsvError(code, { file, line }, `${reason}; ${later}`, { text, options: [skip, ...hints] });
   };
-  const texts = sampleTexts(found, sample);
+  const encoding = found.encoding ?? tellEncoding(sample) ?? 'utf-8';
+  const texts = sampleTexts(found, sample, encoding);
   const units = unitsOf(texts);
   const numbers = texts.map((list, column) => {
     const unit = units[column];
@@ -103,6 +111,7 @@ export function* tellHeader(
   if (dialect === undefined) return undefined;
   const inUnits = roles.values.filter(({ column }) => units[column] !== undefined);
   const unitNotes = inUnits.map(({ column, name }) => `values of ${name} in ${units[column]}`);
+  const encodingNotes = encoding === 'utf-8' ? [] : [`text in ${encoding}`];
   const isBare = !isAnnotated && unitNotes.length === 0;
   const isRowASample = roles.layout !== 'days' && (roles.ids.length === 0 || roles.values.length === 1);
   const isPlain = isRowASample && roles.ids.length <= 1 && roles.clockColumn < 0 && isUsual(dialect) && isBare;
@@ -112,12 +121,13 @@ export function* tellHeader(
     columns,
     dialect,
     isPlain,
-    isUsual: isPlain && roles.notes.length === 0 && dialect.states.length === 0,
+    isUsual: isPlain && encoding === 'utf-8' && roles.notes.length === 0 && dialect.states.length === 0,
     isAnnotated,
     defaults,
     units,
+    encoding,
     firstLine: found.nextLine,
-    notes: [...roles.notes, ...dialectNotes(dialect, first.times), ...unitNotes],
+    notes: [...encodingNotes, ...roles.notes, ...dialectNotes(dialect, first.times), ...unitNotes],
   };
 }
 
@@ -131,9 +141,9 @@ function unitsOf(texts: readonly (readonly string[])[]): Record<number, string> 
 }
 
 // The texts of the first rows, by column.
-function sampleTexts({ columns, separator, defaults }: FoundHeader, bytes: Uint8Array): string[][] {
+function sampleTexts({ columns, separator, defaults }: FoundHeader, bytes: Uint8Array, encoding: Encoding): string[][] {
   const texts = columns.map((): string[] => []);
-  const record = createRecord();
+  const record = createRecord(encoding);
   for (let at = 0; at < bytes.length; at = record.end) {
     if (bytes.indexOf(LINE_FEED, at) < 0 || !splitRecord(record, bytes, at, separator, false)) break;
     if (record.fault !== undefined || record.fieldCount !== columns.length || isBlank(record)) continue;
@@ -144,8 +154,8 @@ function sampleTexts({ columns, separator, defaults }: FoundHeader, bytes: Uint8
   return texts;
 }
 
-// A hint if a later line looks like the header, after lines about the file.
-function laterHeader(bytes: Uint8Array, line: number): string {
+// How many lines there are before a later one that looks like the header, as after lines about the file.
+function linesBeforeHeader(bytes: Uint8Array, line: number): number | undefined {
   const lines = new TextDecoder().decode(bytes).split(/\r?\n/).slice(0, 100);
   const rows = lines.map((text) => text.split(/[,;\t|]/).map((field) => field.replace(/^[\s"]+|[\s"]+$/g, '')));
   const hasTime = (fields: readonly string[] = []): boolean =>
@@ -153,8 +163,7 @@ function laterHeader(bytes: Uint8Array, line: number): string {
   const index = rows.findIndex((names, at) => {
     return names.length > 1 && (names.some(isTimeName) || (hasTime(rows[at + 1]) && !hasTime(names)));
   });
-  if (index < 0) return '';
-  return `; line ${line + 1 + index} looks like the header: --skip-lines ${line + index} skips what is before it`;
+  return index < 0 ? undefined : line + index;
 }
 
 // Two columns of one name would become one series.

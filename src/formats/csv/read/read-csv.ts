@@ -10,7 +10,7 @@ export type ReadCsvOptions = Partial<Omit<CsvReaderOptions, 'chunkRows'>>;
  * Reads a whole CSV into series, in the order in which they first appear, with samples in the order of the rows. Times
  * are epoch milliseconds in UTC; missing values are NaN.
  *
- * @param csv The text, or its bytes in UTF-8, in any of the layouts (see `createCsvReader`).
+ * @param csv The text, or its bytes, in any of the layouts (see `createCsvReader`).
  * @throws CsvError for a file that is not CSV or is not clear and, unless `onBadRow` is `'skip'`, for a bad row.
  * @example
  * const { series } = readCsv('timestamp,value\n2024-01-01T00:00:00Z,20.5\n', { fileName: 'office.csv' });
@@ -21,8 +21,10 @@ export function readCsv(
   options: ReadCsvOptions = {},
 ): { readonly series: Series[]; readonly summary: CsvSummary } {
   const parts = new SeriesParts();
-  const reader = new FileReader({ fileName: 'csv', ...options }, parts.add, { isPatient: true });
-  reader.push(typeof csv === 'string' ? new TextEncoder().encode(csv) : csv);
+  const isText = typeof csv === 'string';
+  const own: CsvReaderOptions = { fileName: 'csv', ...options, ...(isText && { encoding: 'utf-8' }) };
+  const reader = new FileReader(own, parts.add, { isPatient: true });
+  reader.push(isText ? new TextEncoder().encode(csv) : csv);
   const summary = reader.end();
   return { series: parts.joined(), summary };
 }

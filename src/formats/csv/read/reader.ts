@@ -1,4 +1,4 @@
-import { InputError } from '../../../core/errors.js';
+import { wrongOption } from '../../../core/errors.js';
 import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
@@ -25,7 +25,8 @@ const CHUNK_ROWS = 8192;
  * timestamp, time, datetime, date and ts that the header has, or else the only column that holds times. For layouts see
  * `CsvLayout`. Names may be in any case and order, quoted or not. Quotes and line ends are those of RFC 4180, or LF
  * alone. Blank lines, comments (`# …`) before the header and a byte order mark are skipped; UTF-16 is recognised by its
- * mark. Columns that the long layout does not use, and columns without a name, are ignored.
+ * mark, and Windows-1252 where the text can hardly be in another encoding. Columns that the long layout does not use,
+ * and columns without a name, are ignored.
  *
  * Times are ISO 8601 instants, dates in other orders, or epoch numbers: below 1e11 seconds, below 1e14 milliseconds,
  * below 1e17 microseconds, else nanoseconds. They become epoch milliseconds in UTC. Local times that occur twice are
@@ -93,7 +94,7 @@ export class FileReader implements CsvReader {
     const { fileName, timezone, chunkRows = CHUNK_ROWS } = options;
     const { isAlone = false, onRows, onFault, isPatient = false, limits = UNLIMITED } = place;
     if (!Number.isInteger(chunkRows) || chunkRows < 1) {
-      throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
+      throw wrongOption('chunkRows', 'a whole number of at least 1', String(chunkRows));
     }
     this.#file = fileName;
     this.#options = options;
@@ -136,6 +137,7 @@ export class FileReader implements CsvReader {
   open(header: Header): void {
     this.#line = header.firstLine;
     this.#header = header;
+    this.#record.encoding = header.encoding;
     this.#rows = createRows({ ...this.#settings, header }, this.#options);
   }
 
@@ -168,7 +170,7 @@ export class FileReader implements CsvReader {
     const text = this.#utf16?.decode(bytes) ?? bytes;
     pending.append(text, 0, text.length);
     if (this.#utf16 !== undefined) return;
-    this.#utf16 = Utf16.of(pending.view());
+    this.#utf16 = Utf16.of(pending.view(), this.#options.encoding);
     if (this.#utf16 === undefined) return;
     const decoded = this.#utf16.decode(pending.view());
     pending.drop(pending.length);
@@ -243,7 +245,9 @@ export class FileReader implements CsvReader {
 
   // Reads the header and prepares to read rows; false if it needs more of them.
   *#openRows(isLast: boolean, isFlushed = isLast): InTurns<boolean> {
-    const header = yield* this.#head.read(this.#pending.view(), isLast, isFlushed);
+    // What was UTF-16 is UTF-8 by now.
+    const encoding = this.#utf16 === undefined ? this.#options.encoding : 'utf-8';
+    const header = yield* this.#head.read(this.#pending.view(), isLast, isFlushed, encoding);
     if (header === undefined) return false;
     this.open(header);
     if (isWide(header)) yield;
@@ -309,8 +313,8 @@ export class FileReader implements CsvReader {
       throw rowError(place.file, place.line, problem);
     }
     this.#rejected++;
-    const { column, text, reason } = problem;
-    onReject?.({ ...place, ...(column && { column }), text, reason, row: recordText(this.#record) });
+    const { column, text, reason, options = [] } = problem;
+    onReject?.({ ...place, ...(column && { column }), text, reason, options, row: recordText(this.#record) });
   }
 }
 
@@ -322,5 +326,5 @@ function findZone(name: string | undefined): Zone | undefined {
   if (zone !== undefined) return zone;
   const near = didYouMeanZone(name);
   const mend = near === undefined ? '' : `; ${near}`;
-  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone${mend}`);
+  throw wrongOption('timezone', 'an IANA time zone like Europe/Berlin', `${JSON.stringify(name)}${mend}`);
 }

@@ -1,4 +1,5 @@
 import { CARRIAGE_RETURN, decodeText, LINE_FEED, QUOTE, SPACE, showText, TAB } from '../bytes.js';
+import type { Encoding } from '../encoding.js';
 
 /**
  * One record (a row of fields, RFC 4180) as indices into its bytes. Reused from record to record. A quoted field is
@@ -6,6 +7,8 @@ import { CARRIAGE_RETURN, decodeText, LINE_FEED, QUOTE, SPACE, showText, TAB } f
  */
 export interface CsvRecord {
   bytes: Uint8Array;
+  /** Of its text; one in which separators, quotes and line ends are the bytes of ASCII. */
+  encoding: Encoding;
   start: number;
   /** After the line end. */
   end: number;
@@ -22,9 +25,10 @@ export interface CsvRecord {
 /** A quoted field that is longer than this must have lost its closing quote. */
 const QUOTED_LENGTH_MAX = 65_536;
 
-export function createRecord(): CsvRecord {
+export function createRecord(encoding: Encoding = 'utf-8'): CsvRecord {
   return {
     bytes: new Uint8Array(0),
+    encoding,
     start: 0,
     end: 0,
     fieldCount: 0,
@@ -68,15 +72,15 @@ export function splitRecord(
   return endAtFault(record);
 }
 
-/** The text of a field; undefined if it is not UTF-8. */
+/** The text of a field; undefined if it is not text in the file's encoding. */
 export function fieldText(record: CsvRecord, index: number): string | undefined {
-  const text = decodeText(record.bytes, record.fieldStart[index]!, record.fieldEnd[index]!);
+  const text = decodeText(record.bytes, record.fieldStart[index]!, record.fieldEnd[index]!, record.encoding);
   return record.isQuoted[index] === 1 ? text?.replaceAll('""', '"') : text;
 }
 
 /** The record as written in the file, without its line end. */
 export function recordText(record: CsvRecord): string {
-  return showText(record.bytes, record.start, record.end).replace(/\r?\n$/, '');
+  return showText(record.bytes, record.start, record.end, record.encoding).replace(/\r?\n$/, '');
 }
 
 /** Whether the record is an empty line or, as Excel writes empty rows, has only separators. */

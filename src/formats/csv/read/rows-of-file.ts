@@ -9,8 +9,8 @@ import { createTableRows } from './table.js';
 export function createRows(settings: RowsSettings, options: CsvReaderOptions): Rows {
   const { header } = settings;
   const { fileName, unnamed = fileSeriesName(fileName) } = options;
-  const naming = new SeriesNaming(options, (reason) => {
-    throw new CsvError('csv.unclear', { file: fileName }, reason);
+  const naming = new SeriesNaming(options, (reason, hints) => {
+    throw new CsvError('csv.unclear', { file: fileName }, reason, { options: hints });
   });
   if (header.layout === 'long' || header.layout === 'days') return createLongRows(settings, naming, unnamed);
   const series = header.values.map(({ column, name }) => {

@@ -82,7 +82,7 @@ export class FieldReader {
     this.#header = header;
   }
 
-  /** The text of a field, or the file's default if it is empty; undefined if it is not UTF-8. */
+  /** The text of a field, or the file's default if it is empty; undefined if it is not text in the file's encoding. */
   text(record: CsvRecord, column: number): string | undefined {
     const text = fieldText(record, column);
     return text === '' ? (this.#header.defaults[column] ?? '') : text;
@@ -96,16 +96,9 @@ export class FieldReader {
     const clock = clockColumn < 0 ? '' : this.text(record, clockColumn)?.trim();
     if (date === undefined || clock === undefined) return notText(record, column);
     const isWhole = date !== '' && (clockColumn < 0 || clock !== '');
-    if (isWhole && clockMs === DAY_MS) return this.#dayEnd(record);
     const text = clockMs === undefined ? (clockColumn < 0 ? date : `${date} ${clock}`) : withClock(date, clockMs);
     const reading = isWhole ? this.#readTime(text) : { problem: 'is no time; every row needs one' };
     return 'timeMs' in reading ? reading : { code: 'csv.time', column, text, reason: reading.problem };
-  }
-
-  // 24:00 of a day, which no clock shows.
-  #dayEnd(record: CsvRecord): RowTime | RowProblem {
-    const time = this.time(record, DAY_MS - MINUTE_MS);
-    return 'code' in time ? time : { ...time, timeMs: time.timeMs + MINUTE_MS };
   }
 
   /** The value in a column of a record; NaN if it is missing. */
@@ -122,11 +115,10 @@ export class FieldReader {
       const reason = `is not a number with the unit ${unit}, which the first rows have; expected one unit in a column`;
       return { code: 'csv.number', column, text, reason };
     }
-    return { code: 'csv.number', column, text, reason: numberFault(text, this.#header.dialect) };
+    return { code: 'csv.number', column, text, ...numberFault(text, this.#header.dialect) };
   }
 }
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 // A day as written in the file, with a time of that day.
@@ -153,7 +145,12 @@ export function columnOf(header: Header, index: number): CsvColumn {
 }
 
 export function notText(record: CsvRecord, column: CsvColumn): RowProblem {
-  return { code: 'csv.binary', column, text: recordText(record), reason: 'is not UTF-8 text; save the file as UTF-8' };
+  const { encoding } = record;
+  const problem = { code: 'csv.binary', column, text: recordText(record) } as const;
+  if (encoding !== 'utf-8') return { ...problem, reason: `is not text in ${encoding}` };
+  const mend = 'say how the file is encoded with the option encoding (such as --encoding windows-1252)';
+  const hint = { option: 'encoding', values: ['windows-1252'] };
+  return { ...problem, reason: `is not UTF-8 text; ${mend}`, options: [hint] };
 }
 
 /** How many of `value[0..count)` are missing. */

@@ -1,3 +1,5 @@
+import type { Encoding } from '../encoding.js';
+
 /** Converts UTF-16, in which some spreadsheets save text, to UTF-8. */
 export class Utf16 {
   readonly #decoder: InstanceType<typeof TextDecoder>;
@@ -7,10 +9,13 @@ export class Utf16 {
     this.#decoder = new TextDecoder(label);
   }
 
-  /** Recognises UTF-16 by the byte order mark at the start of a file; undefined without one. */
-  static of(bytes: Uint8Array): Utf16 | undefined {
+  /** Recognises UTF-16 by the byte order mark at the start of a file, or by what the caller says of it. */
+  static of(bytes: Uint8Array, said: Encoding | undefined): Utf16 | undefined {
     if (bytes[0] === 0xff && bytes[1] === 0xfe) return new Utf16('utf-16le');
-    return bytes[0] === 0xfe && bytes[1] === 0xff ? new Utf16('utf-16be') : undefined;
+    if (bytes[0] === 0xfe && bytes[1] === 0xff) return new Utf16('utf-16be');
+    if ((said !== 'utf-16le' && said !== 'utf-16be') || bytes.length < 3) return undefined;
+    const isUtf8 = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    return isUtf8 ? undefined : new Utf16(said);
   }
 
   decode(bytes: Uint8Array): Uint8Array {

@@ -53,7 +53,7 @@ export async function takeCsv(
   };
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
   const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
-  const reader = new FileReader({ fileName: BODY }, take, { limits });
+  const reader = new FileReader({ fileName: BODY, encoding: 'utf-8' }, take, { limits });
   for await (const part of partsOf(body)) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
       await inPauses(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));

@@ -1,11 +1,11 @@
 import { groupBy } from '../../../core/group.js';
 import { CsvError } from '../../../formats/csv/errors.js';
-import { StorageFullError } from '../../../storage/errors.js';
+import { StorageError, StorageFullError, UnknownCommitError } from '../../../storage/errors.js';
 import { type Origin, ResultSeriesError, type SampleChange } from '../../../storage/samples/samples.js';
 import type { Placement } from '../../../storage/shard.js';
 import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
-import { ServiceError, unavailable } from '../../http/errors.js';
+import { describeWindrowError, ServiceError, unavailable } from '../../http/errors.js';
 import { type BatchCounts, createSampleBatch, takeChanges } from './batch.js';
 import { writtenByItem } from './delete.js';
 import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
@@ -94,10 +94,11 @@ async function store(
       }),
     );
     const ends = await Promise.allSettled(works);
-    const failed = ends.find((end) => end.status === 'rejected');
-    if (failed === undefined) return true;
+    const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
+    if (failures.length === 0) return true;
+    const worst = failures.find((failure) => failure instanceof UnknownCommitError) ?? failures[0];
     const stored = [...parts.values()].filter((_, index) => ends[index]!.status === 'fulfilled').flat();
-    throw storedInPart(failed.reason, storedBefore, stored, changes);
+    throw storedInPart(worst, storedBefore, stored, changes);
   } catch (error) {
     throw error instanceof ResultSeriesError ? writtenByItem(error) : error;
   }
@@ -105,7 +106,7 @@ async function store(
 
 const SERIES_LISTED_MAX = 100;
 
-/** An error that says which of the changes are stored nevertheless. */
+/** An error that says which of the changes are stored nevertheless, and which are not or may not be. */
 function storedInPart(
   error: unknown,
   storedBefore: number,
@@ -117,17 +118,24 @@ function storedInPart(
   if (samplesStored === 0) return cause;
   const there = new Set(stored);
   const missing = changes.filter((change) => !there.has(change));
-  const seriesNotStored = missing
-    .slice(0, SERIES_LISTED_MAX)
-    .map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
-  const { statusCode, message, headers, details } =
-    cause instanceof ServiceError ? cause : unavailable('the store failed', { cause });
+  const series = missing.slice(0, SERIES_LISTED_MAX).map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+  const isUnknown = error instanceof UnknownCommitError;
+  const { statusCode, message, headers, details } = describedFailure(cause);
   return new ServiceError(
     statusCode,
-    `${message}; ${samplesStored} samples are stored, those of ${missing.length} series are not; ` +
-      'sending all again is safe',
-    { details: { ...Object(details), samplesStored, seriesNotStored }, headers: { ...headers }, cause },
+    `${message}; ${samplesStored} samples are stored, those of ${missing.length} series ` +
+      `${isUnknown ? 'may not be' : 'are not'}; sending all again is safe`,
+    {
+      details: { ...Object(details), samplesStored, [isUnknown ? 'seriesUnknown' : 'seriesNotStored']: series },
+      headers: { ...headers },
+      cause,
+    },
   );
+}
+
+function describedFailure(cause: unknown): ServiceError {
+  if (cause instanceof ServiceError) return cause;
+  return cause instanceof StorageError ? describeWindrowError(cause) : unavailable('the store failed', { cause });
 }
 
 async function storeDelivered(
@@ -163,10 +171,11 @@ export function tellStored(error: unknown, samplesStored: number): unknown {
   if (error instanceof StorageFullError) {
     return unavailable(`the disk of the service is full; ${kept}`, { details: { samplesStored }, cause: error });
   }
-  if (!(error instanceof ServiceError)) return error;
-  const { statusCode, message, headers } = error;
+  const told = error instanceof StorageError ? describeWindrowError(error) : error;
+  if (!(told instanceof ServiceError)) return error;
+  const { statusCode, message, headers } = told;
   // The faults of rows are told with it already.
-  const details = Object(error.details);
+  const details = Object(told.details);
   if ('samplesStored' in details) return error;
   const options = { details: { ...details, samplesStored }, headers: { ...headers }, cause: error };
   return new ServiceError(statusCode, `${message}; ${kept}`, options);
