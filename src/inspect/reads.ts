@@ -38,9 +38,10 @@ const AROUND = 1024;
 
 /**
  * Finds which samples of its inputs a step uses for its results in a range, whatever the operation: the least spans
- * such that the results stay the same, bit for bit, when all samples outside them are removed, raised or lowered (beyond
- * all values and all numbers of the step's parameters), turned to 0 or 1, or made equal to the least or the greatest of the span. The step runs again for each of these changes, so
- * the answer does not rely on what an operation says about itself.
+ * such that the results stay the same, bit for bit, when all samples outside them are removed, raised or lowered
+ * beyond all values and all numbers of the step's parameters, turned to 0 or 1, or made equal to the least or the
+ * greatest of the span. The step runs again for each of these changes, so the answer does not rely on what an operation
+ * says about itself.
  *
  * @param core a range whose samples must be part of the answer if the results change without them.
  * @returns a span for each input; undefined if the step by itself does not give the results that it gives in the plan.

@@ -12,7 +12,7 @@ export const parquet: Format = { name: 'parquet', extensions: ['parquet'], read,
 // Times as epoch milliseconds, as a Date would lose digits.
 const parsers: Partial<ParquetParsers> = {
   timestampFromMilliseconds: (millis) => Number(millis),
-  timestampFromMicroseconds: (micros) => nearestMs(micros),
+  timestampFromMicroseconds: nearestMs,
   timestampFromNanoseconds: (nanos) => (nanos % 1_000_000n === 0n ? Number(nanos / 1_000_000n) : Number(`${nanos}e-6`)),
   dateFromDays: (days) => days * 86_400_000,
 };
