@@ -100,6 +100,11 @@ const withoutUnused = [
   replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
 ];
 
+// Series come from the page's own readers, so their columns fit together.
+const withoutChecks = replacing(/engine[/\\]check-input\.ts$/, (text) =>
+  text.replace(/^(export function check(?:List|Columns)\(.*\{)$[\s\S]*?^\}$/gm, '$1}'),
+);
+
 // Of uPlot the page uses lines over axes that it labels itself: no bars, splines, bands, logarithms, dates, focus,
 // synchronised charts, legend or ranges of its own. uPlot is one large function, in which no bundler sees that.
 const UNUSED_OF_UPLOT = {
@@ -227,6 +232,7 @@ async function bundle(entry) {
     plugins: [
       ...withoutWebAssembly,
       ...withoutUnused,
+      withoutChecks,
       withoutUnusedOfUplot,
       ...ofParquet,
       withPlainExamples,

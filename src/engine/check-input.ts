@@ -15,13 +15,26 @@ export function checkList(inputs: unknown): void {
 /** Checks that the columns of a series fit together. @throws InputError */
 export function checkColumns(series: Series): void {
   if (!series) checkList(series);
-  const { timeMs, value } = series;
-  if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
-    throw new InputError('input.columns', `${seriesName(series)}: expected timeMs and value as Float64Array`);
+  const { timeseriesId, metric, timeMs, value } = series;
+  const isNamed = typeof timeseriesId === 'string' && typeof metric === 'string';
+  if (!isNamed || !(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
+    const expected = isNamed ? 'timeMs and value as Float64Array' : 'timeseriesId and metric as texts';
+    throw new InputError('input.columns', `${seriesName(series)}: expected ${expected}`);
   }
+  if (timeMs.length === 0) checkAttached(timeMs, seriesName(series));
   if (timeMs.length !== value.length) {
     const expected = `expected columns of equal length, received ${timeMs.length} times and ${value.length} values`;
     throw new InputError('input.columns', `${seriesName(series)}: ${expected}`);
+  }
+}
+
+/** Checks that an empty column has not lost its samples. @throws InputError */
+export function checkAttached(column: Float64Array, name: string): void {
+  try {
+    column.at(0);
+  } catch {
+    const received = 'detached ones: transferred, or of a disposed run';
+    throw new InputError('input.columns', `${name}: expected columns, received ${received}`);
   }
 }
 

@@ -27,16 +27,21 @@ export function slice({ timeMs, value }: Columns, { from, until }: Span): Column
 }
 
 /** Runs a step by itself over some inputs; returns its results in a range of time. */
-type StepRun = (inputs: readonly Columns[]) => Columns;
+interface StepRun {
+  (inputs: readonly Columns[]): Columns;
+  /** At least 1, and each number among the step's parameters without its sign. */
+  readonly bound: number;
+}
 
 /** How many samples around a range are tried first. */
 const AROUND = 1024;
 
 /**
  * Finds which samples of its inputs a step uses for its results in a range, whatever the operation: the least spans
- * such that the results stay the same, bit for bit, when all samples outside them are removed, raised, lowered, turned
- * to 0 or 1, or made equal to the least or the greatest of the span. The step runs again for each of these changes, so
- * the answer does not rely on what an operation says about itself.
+ * such that the results stay the same, bit for bit, when all samples outside them are removed, raised or lowered
+ * beyond all values and all numbers of the step's parameters, turned to 0 or 1, or made equal to the least or the
+ * greatest of the span. The step runs again for each of these changes, so the answer does not rely on what an operation
+ * says about itself.
  *
  * @param core a range whose samples must be part of the answer if the results change without them.
  * @returns a span for each input; undefined if the step by itself does not give the results that it gives in the plan.
@@ -83,11 +88,17 @@ function runOf(step: PlanStep, range: Range, { until }: RunOptions): StepRun {
     items: [{ processingType: 'batch', step: 0, output: step.output }],
     request: [],
   };
-  return (inputs) => {
+  const runStep = (inputs: readonly Columns[]): Columns => {
     const given = inputs.map((columns, index) => ({ ...columns, ...sources[index]! }));
     const [result] = runBatch(plan, given, until === undefined ? {} : { until }).series;
     return result === undefined ? { timeMs: EMPTY, value: EMPTY } : slice(result, spanOf(result, range));
   };
+  return Object.assign(runStep, { bound: greatestIn(step.parameters) });
+}
+
+function greatestIn(part: unknown): number {
+  if (typeof part === 'object') return Math.max(1, ...Object.values(part ?? {}).map(greatestIn));
+  return typeof part === 'number' ? Math.abs(part) : 1;
 }
 
 const EMPTY = new Float64Array(0);
@@ -152,7 +163,7 @@ function isFreeOutside(
 ): boolean {
   const { timeMs, value } = inputs[input]!;
   const [least, most] = extent(value.subarray(from, until));
-  const by = 2 * Math.max(1, ...extent(value).map(Math.abs));
+  const by = 2 * Math.max(run.bound, ...extent(value).map(Math.abs));
   const changes: readonly ((x: number) => number)[] = [
     () => Number.NaN,
     (x) => Math.min(x + by, Number.MAX_VALUE),

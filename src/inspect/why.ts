@@ -51,8 +51,9 @@ export interface WhyStep {
   readonly window?: Window;
   readonly inputs: readonly WhyInput[];
   /**
-   * Whether the step gives the same bits when all other samples of its inputs are removed or changed. If false,
-   * the step could not be run by itself, and the samples listed are those at the times of the results.
+   * Whether the step gives the same bits when all other samples of its inputs are removed, or all raised, lowered or
+   * replaced alike. If false, the step could not be run by itself, and the samples listed are those at the times of
+   * the results.
    */
   readonly isProved: boolean;
 }
@@ -195,9 +196,9 @@ class Search {
     const results = slice(all, spanOf(all, range));
     const columns = step.inputs.map((input) => this.#columnsOf(input));
     const window = windowOf(step, results, range);
-    const core = window === undefined ? range : { fromMs: window.startMs, untilMs: window.endMs };
-    const isElsewhere = window === undefined && operation.shape === 'regrid' && results.timeMs.length > 0;
-    const around = isElsewhere ? undefined : core;
+    const core = window === undefined ? trailingOf(step, range) : { fromMs: window.startMs, untilMs: window.endMs };
+    const isElsewhere = core === undefined && operation.shape === 'regrid' && results.timeMs.length > 0;
+    const around = isElsewhere ? undefined : (core ?? range);
     const reads = findReads(step, columns, results, range, this.#options, around);
     const inputs = step.inputs.map((input, k): WhyInput => {
       const span = reads?.[k] ?? spanOf(columns[k]!, range);
@@ -268,6 +269,12 @@ function windowOf({ operation, parameters }: PlanStep, results: Columns, range: 
   const isAtEnd = parameters.label === 'end';
   const [from, until] = isAtEnd ? [windows.previous(startMs), startMs] : [startMs, windows.next(startMs)];
   return { startMs: from, endMs: until, timezone: made.timezone };
+}
+
+/** The range of time that the results in a range are made from, if they reach back by a fixed length. */
+function trailingOf({ operation, parameters }: PlanStep, { fromMs, untilMs }: Range): Range | undefined {
+  const { reads } = describeStep(operation, parameters);
+  return reads.kind === 'trailing' ? { fromMs: nextDouble(fromMs - reads.lengthMs), untilMs } : undefined;
 }
 
 function leftOutBy({ operation, parameters: { align } }: PlanStep, used: Columns, results: Columns): LeftOut[] {

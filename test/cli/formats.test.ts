@@ -47,6 +47,18 @@ describe('results', () => {
     );
   });
 
+  it('in Parquet and Arrow are exact to the microsecond in every year', async () => {
+    const rows = ['0001-01-04T12:17:01.570152Z,1', '1969-12-31T23:59:59.999999Z,2', '9999-12-31T23:59:59.999008Z,3'];
+    for (const name of ['out.parquet', 'out.arrow']) {
+      const world = negating({ 'office.csv': `timestamp,value\n${rows.join('\n')}\n` });
+      await run(world, 'office.csv', '--output', `~/${name}`);
+      const direct = await run(world, 'office.csv');
+      const back = await world.run('run', '~/back.json', '--input', `~/${name}`);
+      const timesOf = ({ stdout }: Ended): string[] => stdout.split('\n').map((line) => line.split(',')[0]!);
+      expect(timesOf(back)).toEqual(timesOf(direct));
+    }
+  });
+
   it.each([
     ['x.parquet', parquet],
     ['x.arrow', arrow],

@@ -68,6 +68,23 @@ describe('outputs of a run', () => {
     });
   });
 
+  it('a file whose name says that it is compressed is not written, as its content would not be', async () => {
+    for (const [flag, name] of [
+      ['--output', 'out.csv.gz'],
+      ['--output', 'out.parquet.ZST'],
+      ['--report', 'report.json.gz'],
+    ] as const) {
+      const world = doubling();
+      const { code, stderr } = await world.run(...RUN, flag, `~/${name}`);
+      const [, ending] = name.match(/(\.\w+)$/)!;
+      expect(stderr).toContain(
+        `${name}: expected a name without ${ending}, as windrow does not compress what it writes`,
+      );
+      expect(code).toBe(2);
+      expect(world.files()).toEqual(['office.csv', 'request.json']);
+    }
+  });
+
   it('the chart is an SVG', async () => {
     const world = doubling();
     await world.run(...RUN, '--plot', '~/chart.svg');
@@ -114,6 +131,20 @@ describe('outputs of a run', () => {
       expect(ended).toEqual({ code, stdout: '', stderr: `windrow: stopped by ${cause}; no file was written\n` });
       expect(world.files()).toEqual(['office.csv', 'request.json']);
     }
+  });
+
+  it('Ctrl-C is heard between two reads of a file, however slow its rows are', async () => {
+    let world: World | undefined;
+    let readCount = 0;
+    let nowMs = 0;
+    const readSync = (...given: Parameters<typeof nodeFs.readSync>): number => {
+      if (++readCount === 2) setImmediate(() => world?.interrupt('SIGINT'));
+      nowMs += 1000;
+      return nodeFs.readSync(...given);
+    };
+    world = doubling({ fs: { readSync: readSync as typeof nodeFs.readSync }, clock: () => nowMs }, 50_000);
+    expect(await world.run(...RUN, '--output', '~/out.csv')).toMatchObject({ code: 130 });
+    expect(world.files()).toEqual(['office.csv', 'request.json']);
   });
 
   it('a closed pipe ends the run quietly, and other files are kept', async () => {

@@ -43,6 +43,9 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     for (const [line, name] of [
       ['windrow run request.json --input office.csv > /dev/full', 'standard output'],
       ['windrow run request.json --input office.csv --output /dev/full', '/dev/full'],
+      ['windrow explain request.json > /dev/full', 'standard output'],
+      ['windrow diff request.json request.json --input office.csv > /dev/full', 'standard output'],
+      ['windrow --version > /dev/full', 'standard output'],
     ]) {
       const { code, stderr } = shell(world, line ?? '');
       expect(code).toBe(1);

@@ -13,6 +13,8 @@ export interface WorldOptions {
   readonly stdin?: AsyncIterable<Uint8Array> | string;
   /** Replaces functions of `node:fs`. */
   readonly fs?: Partial<FileSystem> | undefined;
+  /** 0 by default. */
+  readonly clock?: () => number;
   /** Called before each write to standard output; may throw. */
   readonly onStdout?: (data: string | Uint8Array) => void;
 }
@@ -66,7 +68,7 @@ export function createWorld(options: WorldOptions = {}): World {
       fs: { ...nodeFs, ...options.fs },
       tempFolder: folder,
       environment: {},
-      clock: () => 0,
+      clock: options.clock ?? (() => 0),
       threads: { usual: 1, bytesEach: 1, rangeBytes: 64, open: openTestPool },
       onInterrupt: (listener) => {
         listeners.add(listener);

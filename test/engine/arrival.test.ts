@@ -173,10 +173,19 @@ describe('the engine', () => {
   });
 });
 
+function disposedResult(): Series {
+  const run = runBatch(copyPlan, [seriesOf([1], [1])]);
+  const series = { ...run.series[0]!, ...copyPlan.sources[0]! };
+  run.dispose();
+  return series;
+}
+
 describe('an invalid call', () => {
   const bad: readonly (readonly [title: string, series: unknown, code: string])[] = [
     ['columns of two lengths', { ...seriesOf([1, 2], [1]) }, 'input.columns'],
     ['a column that is not a Float64Array', { ...seriesOf([1], [1]), timeMs: [1] }, 'input.columns'],
+    ['an id that is a number', { ...seriesOf([1], [1]), timeseriesId: 5 }, 'input.columns'],
+    ['a result of a disposed run', disposedResult(), 'input.columns'],
     ['a time that is NaN', seriesOf([Number.NaN], [1]), 'input.time'],
     ['a time after the year 9999', seriesOf([0, 253_402_300_800_000], [1, 2]), 'input.time'],
     ['a time before the year 1', seriesOf([-62_135_596_800_001], [1]), 'input.time'],
@@ -189,6 +198,14 @@ describe('an invalid call', () => {
     expect(() => stream.push([seriesOf([5], [5]), one])).toThrow(refusal);
     expect(stream.report().sources[0]!.samplesIn).toBe(0);
     expect(stream.push([seriesOf([3, 4], [1, 2])]).flatMap(pairsOf)).toEqual([[3, 1]]);
+  });
+
+  test('with a misspelt option does nothing', () => {
+    const options = { timeZone: 'Europe/Zurich' } as never; // JavaScript callers may misspell it
+    const refusal = expect.objectContaining({ code: 'option.value' });
+    for (const call of [runBatch.bind(null, copyPlan, [seriesOf([1], [1])]), openStream.bind(null, copyPlan)]) {
+      expect(() => call(options)).toThrow(refusal);
+    }
   });
 
   test('with an unknown series names that series and the known ones', () => {

@@ -47,6 +47,7 @@ test.each<[title: string, code: string, given: unknown]>([
   ['a time that is NaN', 'input.time', samples(['new'], [Number.NaN], [0])],
   ['an unknown number', 'input.columns', samples(Uint32Array.of(0, 7), [0, 1], [0, 1])],
   ['a name that is not a string', 'input.columns', samples(['new', 5 as never], [0, 1], [0, 1])],
+  ['nothing', 'input.columns', undefined],
   ['no members', 'input.columns', { ...first, member: undefined }],
   ['an unknown source', 'input.columns', { ...first, source: 1 }],
 ])('samples are refused as a whole, and no member joins: %s', (_title, code, given) => {

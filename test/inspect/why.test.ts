@@ -118,6 +118,7 @@ describe('why', () => {
     ['StuckValue', { tolerance: 1, duration: 'PT2M' }, [7, 7, 20, 7], 0, [20, 7]],
     ['Aggregate', { function: 'Transitions', lower: 5, upper: 9, interval: 'PT2M' }, [1, 2, 7, 3], 2, [2, 7, 3]],
     ['Hysteresis', { on: 5, off: 2 }, [0, 6, 3, 4], 1, [6, 3, 4]],
+    ['Hysteresis', { on: 500, off: -200 }, [0, 1, 2, 1], 0, [0, 1, 2, 1]],
   ])('%s depends on the samples before it', (operation, parameters, values, result, used) => {
     const plan = createPlan([item(operation, 's1', parameters)]);
     const minute = operation === 'Aggregate' ? 2 : 3;
@@ -196,6 +197,25 @@ describe('why', () => {
     expect(told.sources[0]!.leftOut).toEqual([
       { ...at(1, Number.NaN, 1), reason: 'it has no value' },
       { ...at(3, 3, 3), reason: 'a later sample of the same time replaced it' },
+    ]);
+  });
+
+  it.each([
+    ['MovingAverage', { window: 'PT3M' }],
+    ['Aggregate', { function: 'Average', window: { type: 'sliding', size: 'PT3M' } }],
+  ])('it tells what was dropped within the window of %s, before its first sample', (operation, parameters) => {
+    const input = [{ timeseriesId: 'office', metric: 'Raw' }];
+    const logs = [{ timeseriesId: 'office', metric: 'Logs' }];
+    const steps = [
+      { operation: 'Log', input, output: logs },
+      { operation, input: logs, output: [{ timeseriesId: 'office', metric: 'Mean' }], parameters },
+    ];
+    const plan = createPlan([{ metric: 'Mean', processingType: 'batch', operations: steps }]);
+    const given = [series([1, 0, 0, 1, 1])];
+    const told = why(plan, given, { timeseriesId: 'office', metric: 'Mean' }, START_MS + 3 * MINUTE_MS);
+    expect(told.steps[1]!.inputs[0]!.leftOut.map(({ timeMs }) => timeMs)).toEqual([
+      START_MS + MINUTE_MS,
+      START_MS + 2 * MINUTE_MS,
     ]);
   });
 

@@ -34,7 +34,7 @@ const BLOCK_BYTES = 1 << 19;
 
 // For files: a quarter of the second-level cache, so that a block is still there when it is parsed.
 const DISK_BLOCK_BYTES = 1 << 18;
-const BLOCKS_PER_TURN = 32;
+const TURN_MS = 50;
 
 const SPOOL_BYTES = 16 << 20;
 
@@ -80,17 +80,20 @@ export function openToRead(path: string, io: Io): number {
 }
 
 // Reads synchronously: passing each block to a thread and back costs more than the read itself, above all on one core.
-// After some blocks it lets signals and timers run.
+// Now and then it lets signals and timers run.
 async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
   const descriptor = openToRead(path, io);
   try {
     const block = scanBlock() ?? new Uint8Array(DISK_BLOCK_BYTES);
-    for (let number = 1; ; number++) {
+    let turnMs = io.clock();
+    for (;;) {
       const count = readNow(io, descriptor, block, path);
       if (count === 0) return;
       onRead(count);
       yield block.subarray(0, count);
-      if (number % BLOCKS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (io.clock() - turnMs < TURN_MS) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      turnMs = io.clock();
     }
   } finally {
     io.fs.closeSync(descriptor);

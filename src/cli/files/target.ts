@@ -16,9 +16,17 @@ export interface Target {
   readonly keep: () => void;
 }
 
+/** Names of compressed files; what windrow writes could not be read under such a name, not even by itself. */
+const PACKED = /\.(?:gz|zst)$/i;
+
 /** Opens a path (`-` is standard output) before the work starts, so that a bad path is reported at once. */
 export function openTarget(path: string, io: Io, temps: TempFiles): Target {
   if (path === '-') return standardOutput(io);
+  const [packing] = PACKED.exec(path) ?? [];
+  if (packing !== undefined) {
+    const expected = `expected a name without ${packing}, as windrow does not compress what it writes`;
+    throw new WindrowError('arguments', `${path}: ${expected}; compress the file afterwards`);
+  }
   const existing = existingTarget(path, io);
   if (existing === undefined) return deviceTarget(path, io);
   let file: TempFile | undefined = temps.create(existing.path, existing.mode);
@@ -63,13 +71,7 @@ function existingTarget(path: string, io: Io): { path: string; mode?: number } |
 
 function standardOutput(io: Io): Target {
   return {
-    write: async (bytes) => {
-      try {
-        await io.stdout.write(bytes);
-      } catch (error) {
-        throw fileFailure(error, 'standard output', 'write');
-      }
-    },
+    write: io.stdout.write,
     reset: () => undefined,
     keep: () => undefined,
   };

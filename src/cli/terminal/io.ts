@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { RangePool } from '../../formats/csv/threaded/pool.js';
+import { fileFailure } from '../failure.js';
 import { BYTES_PER_THREAD, THREADS_USUAL } from '../run/thread-count.js';
 import { askHidden } from './ask-hidden.js';
 
@@ -152,8 +153,12 @@ function processOutlet(name: 'stdout' | 'stderr'): Outlet {
     // A pipe may not take all results at once. A stream waits for the reader, and can be interrupted meanwhile.
     write: async (data) => {
       const isWaiting = opened !== undefined || name === 'stdout' || !isPlain;
-      const rest = isWaiting ? data : writeNow(descriptor, data);
-      if (rest.length > 0) await streamed(rest);
+      try {
+        const rest = isWaiting ? data : writeNow(descriptor, data);
+        if (rest.length > 0) await streamed(rest);
+      } catch (error) {
+        throw fileFailure(error, name === 'stdout' ? 'standard output' : 'standard error', 'write');
+      }
     },
     get isTerminal() {
       return !isPlain && stream().isTTY === true;

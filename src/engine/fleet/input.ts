@@ -1,5 +1,5 @@
 import { describeValue, InputError } from '../../core/errors.js';
-import { checkEachTime } from '../check-input.js';
+import { checkAttached, checkEachTime } from '../check-input.js';
 import type { FleetSamples } from './fleet-sink.js';
 
 /** Samples for a fleet: three columns of equal length, which are never changed. */
@@ -25,10 +25,11 @@ export function takeInput(
   memberCount: number,
   join: (timeseriesId: string) => number,
 ): TakenInput {
-  const { member, timeMs, value, source = 0 } = input;
+  const { member, timeMs, value, source = 0 } = input ?? {};
   if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
     throw new InputError('input.columns', 'samples: expected timeMs and value as Float64Array');
   }
+  if (timeMs.length === 0) checkAttached(timeMs, 'samples');
   if (!(member instanceof Uint32Array || Array.isArray(member))) {
     const received = describeValue(member);
     throw new InputError('input.columns', `member: expected a Uint32Array or a list of names, received ${received}`);

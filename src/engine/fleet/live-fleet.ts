@@ -108,7 +108,7 @@ class LiveFleet extends LiveRun implements Fleet {
 
   pushShared(samples: Omit<FleetInput, 'member'>): FleetSeries[] {
     this.assertUsable();
-    const member = new Uint32Array(samples.timeMs?.length ?? 0);
+    const member = new Uint32Array(samples?.timeMs?.length ?? 0);
     this.call(
       this.#pushToAll,
       takeInput({ ...samples, member }, this.plan.sources.length, 1, () => 0),

@@ -12,10 +12,16 @@ export const parquet: Format = { name: 'parquet', extensions: ['parquet'], read,
 // Times as epoch milliseconds, as a Date would lose digits.
 const parsers: Partial<ParquetParsers> = {
   timestampFromMilliseconds: (millis) => Number(millis),
-  timestampFromMicroseconds: (micros) => Number(micros) / 1000,
+  timestampFromMicroseconds: nearestMs,
   timestampFromNanoseconds: (nanos) => (nanos % 1_000_000n === 0n ? Number(nanos / 1_000_000n) : Number(`${nanos}e-6`)),
   dateFromDays: (days) => days * 86_400_000,
 };
+
+// Far from 1970 a double does not hold all microseconds, so that dividing one would round twice.
+function nearestMs(micros: bigint): number {
+  const whole = Number(micros);
+  return Number.isSafeInteger(whole) ? whole / 1000 : Number(`${micros}e-3`);
+}
 
 async function read(
   source: FormatSource,
