@@ -161,6 +161,9 @@ function ServiceSection({ onService }: { readonly onService: () => void }) {
   );
 }
 
+/** Of more results their number is told. */
+const RESULTS_TOLD = 4;
+
 /** Announced once results are there: others see the charts. */
 function ResultCounts() {
   const { state, view } = useWorkbench();
@@ -168,7 +171,9 @@ function ResultCounts() {
   const found = state.answer.steps.filter(({ info }) => results.has(keyOf(info)));
   return (
     <p class="hidden" role="status">
-      {found.map(({ info }) => `${nameOf(info)}: ${counted(info.count, 'sample')}`).join(', ')}
+      {found.length > RESULTS_TOLD
+        ? counted(found.length, 'result')
+        : found.map(({ info }) => `${nameOf(info)}: ${counted(info.count, 'sample')}`).join(', ')}
     </p>
   );
 }
