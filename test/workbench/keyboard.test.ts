@@ -98,7 +98,7 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     await eventually(() => told.textContent()).toMatch(/^The end is the same: /);
   });
 
-  it('hears where the cursor of the chart is, and keeps it through an answer to why and a change of the range', async () => {
+  it('hears where the cursor of the chart is, which stays through an answer to why and a new range', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
     await page.getByRole('application').focus();

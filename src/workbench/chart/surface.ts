@@ -123,19 +123,6 @@ export class Surface {
     };
     let marks: ReturnType<typeof timeMarks> = [];
     const isRightUsed = lines.some(({ isRight }) => isRight);
-    const valueAxis = (): uPlot.Axis => {
-      let ticks: ReturnType<typeof ticksWithin> = [];
-      return {
-        ...axis,
-        // As wide as the longest label needs.
-        size: (_, labels) => Math.max(64, ...(labels ?? []).map((label) => 20 + label.length * LETTER_WIDTH)),
-        splits: (_, __, min, max) => {
-          ticks = ticksWithin({ min, max }, VALUE_TICKS_MAX);
-          return ticks.map(({ value }) => value);
-        },
-        values: () => ticks.map(({ label }) => label),
-      };
-    };
     const range: uPlot.Scale.Range = (_, min, max) => (min === null ? [0, 1] : padded(min, max));
     return {
       width: this.#host.clientWidth,
@@ -151,8 +138,8 @@ export class Surface {
           },
           values: () => marks.map(({ label }) => label),
         },
-        { ...valueAxis(), scale: 'y' },
-        ...(isRightUsed ? [{ ...valueAxis(), scale: 'right', side: 1 as const, grid: { show: false } }] : []),
+        { ...axis, ...valueTicks(), scale: 'y' },
+        ...(isRightUsed ? [{ ...axis, ...valueTicks(), scale: 'right', side: 1 as const, grid: { show: false } }] : []),
       ],
       series: [
         {},
@@ -266,6 +253,19 @@ export class Surface {
       this.#events.onRange(zoomed(this.#range, ratio, this.#timeAt(other - left)));
     }
   }
+}
+
+/** The ticks of a value axis, which is as wide as the longest label needs. */
+function valueTicks(): Pick<uPlot.Axis, 'size' | 'splits' | 'values'> {
+  let ticks: ReturnType<typeof ticksWithin> = [];
+  return {
+    size: (_, labels) => Math.max(64, ...(labels ?? []).map((label) => 20 + label.length * LETTER_WIDTH)),
+    splits: (_, __, min, max) => {
+      ticks = ticksWithin({ min, max }, VALUE_TICKS_MAX);
+      return ticks.map(({ value }) => value);
+    },
+    values: () => ticks.map(({ label }) => label),
+  };
 }
 
 /** The range `ratio` times as long, in which `aroundMs` keeps its place. */
