@@ -114,9 +114,13 @@ const UNUSED_OF_UPLOT = {
       .concat(['tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal'])
       .concat(['initLegendRow', 'setLegendValues', 'syncLegend', 'toggleDOM', 'addSeries', 'delSeries'])
       .concat(['setSeries', 'setFocus', 'pubSync', '_rangeNum', 'addBand', 'setBand', 'batch'])
-      .concat(['sortCols', 'legendStroke', 'legendFill', 'snapNumY', 'numSeriesVal', 'delBand', 'pub', 'numAxisVals'])
+      .concat(['sortCols', 'legendStroke', 'legendFill', 'snapNumY', 'numSeriesVal', 'delBand', 'pub'])
+      .concat(['numAxisVals', 'numAxisSplits'])
       .map((name) => [name, '']),
   ),
+  // The page says where ticks are.
+  findIncr: 'return [1, 1]',
+  genIncrs: 'return []',
   isAsc: 'return true',
   allHeadersSame: 'return false',
   bandFillClipDirs: 'return [0, 0]',

@@ -9,14 +9,19 @@ export interface ValueTicks extends Extent {
 /** The padding above and below the lines, as a share of their extent. */
 const PADDING = 0.05;
 
-/** Round values at steps of 1, 2 or 5 times a power of ten, at most about `countMax`, within a padded extent. */
+/** The ticks of an axis that spans the extent with some padding. */
 export function valueTicks(extent: Extent, countMax: number): ValueTicks {
   const { min, max } = padded(extent);
+  return { min, max, ticks: ticksWithin({ min, max }, countMax) };
+}
+
+/** Round values at steps of 1, 2 or 5 times a power of ten, at most about `countMax`. */
+export function ticksWithin({ min, max }: Extent, countMax: number): ValueTicks['ticks'] {
   // d3 takes the step nearest to the count, which may give a third more ticks than there is room for.
   let count = countMax;
   while (ticks(min, max, count).length > countMax + 1) count--;
   const step = tickStep(min, max, count);
-  return { min, max, ticks: ticks(min, max, count).map((value) => ({ value, label: formatValue(value, step) })) };
+  return ticks(min, max, count).map((value) => ({ value, label: formatValue(value, step) }));
 }
 
 /** The ticks of a line of zeros and ones. */

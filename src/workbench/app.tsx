@@ -37,7 +37,9 @@ export function App({ engine }: { readonly engine: EngineClient }) {
   const loaded = useMemo(() => loadedSeries(state.sets).map(({ info }) => info), [state.sets]);
   const checked = useMemo(() => checkDraft(state.draft, state.timezone, loaded), [state.draft, state.timezone, loaded]);
   useRuns(engine, checked.steps, state, act);
-  const view = useMemo(() => viewOf(state, checked), [state, checked]);
+  const { sets, draft, answer, drawn, timezone, chartZone } = state;
+  // A new view draws the large chart anew, which takes its cursor away: a new range or question must not.
+  const view = useMemo(() => viewOf(state, checked), [sets, draft, answer, drawn, timezone, chartZone, checked]);
   useLink(state, act, files.open);
   useKeptFocus();
   useEffect(() => {

@@ -2,9 +2,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildSite } from '../../scripts/site.mjs';
 import { createPlan, operations, runBatch } from '../../src/index.js';
+import { createApp } from '../../src/service/http/app.js';
+import { registerGuide } from '../../src/service/http/guide.js';
+import { systemClock, systemRandom } from '../../src/service/system.js';
 import { missingBrowser, useBrowser } from '../workbench/browser.js';
 
 const open = useBrowser();
@@ -85,6 +89,22 @@ describe('the site generated from docs/', () => {
       if ((await page.locator('html').evaluate((html) => html.scrollWidth)) > 360) wide.push(name);
     }
     expect(wide).toEqual([]);
+  });
+
+  it('is at /guide/ of the service, with and without the slash', async () => {
+    const app = createApp({ log: pino({ level: 'silent' }), clock: systemClock, random: systemRandom });
+    await registerGuide(app, folder);
+    const url = await app.listen({ host: '127.0.0.1', port: 0 });
+    try {
+      for (const path of ['/guide', '/guide/', '/guide?from=page', '/guide/index.html']) {
+        const answer = await fetch(url + path);
+        expect([answer.status, new URL(answer.url).pathname], path).toEqual([200, '/guide/index.html']);
+        expect(await answer.text()).toBe(read('index.html'));
+      }
+      expect((await fetch(`${url}/guide/none.html`)).status).toBe(404);
+    } finally {
+      await app.close();
+    }
   });
 
   it('needs no script', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -25,7 +25,7 @@ const february = `${header}2024-01-31T00:00:00Z,boiler,4\n2024-02-01T00:00:00Z,b
 describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
   const open = useBrowser();
 
-  async function drop(page: Page, files: Readonly<Record<string, string | Buffer>>): Promise<void> {
+  async function choose(page: Page, files: Readonly<Record<string, string | Buffer>>): Promise<void> {
     const payloads = Object.entries(files).map(([name, data]) => {
       return { name, mimeType: 'application/octet-stream', buffer: Buffer.from(data) };
     });
@@ -69,25 +69,58 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     const { page } = await open(fileUrl);
     const message = () => page.locator('.message').textContent();
     const packed = gzipSync(january);
-    await drop(page, { 'a.csv': 'x,y\n1,2\n', 'b.csv.gz': packed.subarray(0, 40), 'c.csv': '', 'good.csv.gz': packed });
+    await choose(page, {
+      'a.csv': 'x,y\n1,2\n',
+      'b.csv.gz': packed.subarray(0, 40),
+      'c.csv': '',
+      'good.csv.gz': packed,
+    });
     await eventually(message).toMatch(
       /^a\.csv: say under Data how [\s\S]*\nb\.csv\.gz: [\s\S]*\nc\.csv: the file is empty/,
     );
     await page.getByRole('region', { name: 'good.csv.gz' }).waitFor();
-    await drop(page, { 'other.json': '{}' });
+    await choose(page, { 'other.json': '{}' });
     await eventually(message).toMatch(/^other\.json: expected an array of items/);
     await addStep(page, 'abs');
     const request = await requestText(page);
     await page.getByRole('button', { name: 'Step 1, Abs: remove' }).click();
-    await drop(page, { 'request.json': request });
+    await choose(page, { 'request.json': request });
     await eventually(() => requestText(page)).toBe(request);
     await eventually(() => page.locator('.message').count()).toBe(0);
+  });
+
+  it('are opened where they are dropped, but folders are told of, and texts go where they are dropped', async () => {
+    const { page } = await open(fileUrl);
+    const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const files = [join(folder, 'year'), join(folder, 'january.csv')];
+    mkdirSync(files[0]!);
+    writeFileSync(files[1]!, january);
+    const browser = await page.context().newCDPSession(page);
+    const drag = async (
+      x: number,
+      y: number,
+      data: { items: { mimeType: string; data: string }[]; files?: string[] },
+    ) => {
+      for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+        await browser.send('Input.dispatchDragEvent', { type, x, y, data: { ...data, dragOperationsMask: 1 } });
+      }
+    };
+    await drag(600, 300, { items: [], files });
+    await page.getByRole('region', { name: 'january.csv' }).waitFor();
+    expect(await page.locator('.message').textContent()).toMatch(/^year: this is a folder; drop the files in it/);
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    const json = (await page.getByLabel('Request as JSON').boundingBox())!;
+    await drag(json.x + 20, json.y + 10, { items: [{ mimeType: 'text/plain', data: 'moved' }] });
+    await eventually(() => requestText(page)).toContain('moved');
+    expect(await page.locator('html').getAttribute('data-dragging')).toBe(null);
+    expect(await page.locator('.message').count()).toBe(0);
   });
 
   it('that do not say what they hold are asked about, and read as the command reads them', async () => {
     const { page, faults } = await open(fileUrl);
     const text = 'created,updated,value\n03/04/2024,04/04/2024,1,5\n04/04/2024,05/04/2024,2\n05/04/2024,06/04/2024,4\n';
-    await drop(page, { 'two.csv': text });
+    await choose(page, { 'two.csv': text });
     const message = () => page.locator('.message').textContent();
     await eventually(message).toContain('two.csv: say under Data how to read it');
     const file = page.getByRole('region', { name: 'two.csv' });

@@ -98,11 +98,51 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     await eventually(() => told.textContent()).toMatch(/^The end is the same: /);
   });
 
-  it('hears where the cursor of the chart is', async () => {
+  it('hears where the cursor of the chart is, which stays through an answer to why and a new range', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
     await page.getByRole('application').focus();
     await page.keyboard.press('.');
-    await page.getByRole('status').getByText('meter/Raw 3 at 2024-03-01 00:30:00').waitFor();
+    const told = page.getByRole('status').getByText('meter/Raw 3 at 2024-03-01 00:30:00');
+    await told.waitFor();
+    const why = page.getByRole('heading', { name: 'Why meter/Raw' });
+    for (const _ of ['first', 'again']) {
+      await page.keyboard.press('Enter');
+      await why.waitFor();
+      await page.keyboard.press('Escape');
+      await why.waitFor({ state: 'detached' });
+    }
+    await page.keyboard.press('+');
+    // The range is everybody's once it stays the same for a moment.
+    await page.getByRole('application', { name: '2024-03-01 00:1' }).waitFor();
+    expect(await told.count()).toBe(1);
+  });
+
+  it('hears of a problem while the JSON is typed, at its field too, and of the results once it is mended', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await addStep(page, 'round');
+    await page.getByRole('status').getByText('meter/Round: 3 samples').waitFor({ state: 'attached' });
+    const json = page.getByLabel('Request as JSON');
+    const text = await json.inputValue();
+    await json.fill(text.replace('"Raw"', '"Rav"'));
+    const told = page.getByRole('status').getByText('Rav');
+    await told.waitFor();
+    const input = page.getByLabel('input', { exact: true });
+    expect(await input.getAttribute('aria-invalid')).toBe('true');
+    const places = [json, input].map(async (one) => `[id="${await one.getAttribute('aria-describedby')}"]`);
+    for (const place of places) expect(await page.locator(await place).textContent()).toContain('Rav');
+    await json.fill(text.slice(1));
+    await page.getByRole('status').getByText('line 1').waitFor();
+    await json.fill(text);
+    await eventually(() => page.locator('.problems').count()).toBe(0);
+  });
+
+  it('scrolls nothing but the two columns of a wide page', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    for (const operation of ['mul', 'abs', 'round']) await addStep(page, operation);
+    await page.getByRole('listitem', { name: 'Step 3, Round' }).waitFor();
+    expect(await page.locator('html').evaluate((html) => html.scrollHeight)).toBe(900);
   });
 });

@@ -181,7 +181,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await field.fill(JSON.stringify(written));
     await eventually(() => page.getByLabel('roundtodigits').inputValue()).toBe('-1');
     await field.fill('[{');
-    await eventually(() => page.getByRole('alert').count()).toBe(1);
+    await page.getByRole('status').getByText('in JSON at position 2').waitFor();
     await eventually(() => page.getByLabel('roundtodigits').inputValue()).toBe('-1');
   });
 
@@ -351,6 +351,34 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     // On the canvas, in letters that are as wide as those of the page.
     const room = await page.locator('.chart-host .u-over').evaluate((over) => over.offsetLeft);
     expect(room).toBeGreaterThan(12 + 6 * '4,900,002'.length);
+  });
+
+  it('draws a sample between two gaps, and values at its axes as they are', async () => {
+    const { page } = await open(fileUrl);
+    // The texts of the large chart, as they are drawn.
+    await page.evaluate(`{
+      const { prototype } = CanvasRenderingContext2D;
+      const { fillText } = prototype;
+      globalThis.texts = [];
+      prototype.fillText = function (text, ...place) {
+        texts.push(text);
+        fillText.call(this, text, ...place);
+      };
+    }`);
+    const rows = Array.from({ length: 200 }, (_, minute) => {
+      const time = new Date(60_000 * minute).toISOString();
+      return `${time},${Math.sin(minute / 10) / 10},${minute === 100 ? 0.05 : ''}`;
+    });
+    await openCsv(page, 'meters.csv', ['timestamp,a,b', ...rows, ''].join('\n'));
+    const orangePixels = () =>
+      page.evaluate<number>(`{
+        const canvas = document.querySelector('.chart-host canvas');
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        data.filter((_, i) => i % 4 === 0 && data[i + 3] > 200 && data[i] > data[i + 2] + 90).length;
+      }`);
+    await eventually(orangePixels).toBeGreaterThan(4);
+    const texts = await page.evaluate('texts');
+    expect(texts).toEqual(expect.arrayContaining(['\u22120.10', '\u22120.08', '0.00', '0.02', '0.10']));
   });
 
   it('opens a link with the pipeline and the sample it was built on', async () => {

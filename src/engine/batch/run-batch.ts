@@ -289,12 +289,10 @@ function furthestBack(inputs: readonly Series[], position: readonly number[], or
 // Sources that a step with two inputs reads directly go first: the step can hold their chunks without copying them, but
 // has to copy the results of other steps.
 function pushOrder({ sources, steps }: Plan): number[] {
-  const isHeld = (source: number): boolean =>
-    steps.some(
-      ({ inputs }) => inputs.length === 2 && inputs.some(({ from, index }) => from === 'source' && index === source),
-    );
+  const pairs = steps.flatMap(({ inputs }) => (inputs.length === 2 ? inputs : []));
+  const held = new Set(pairs.flatMap(({ from, index }) => (from === 'source' ? index : [])));
   const order = [...sources.keys()];
-  return [...order.filter(isHeld), ...order.filter((source) => !isHeld(source))];
+  return [...order.filter((source) => held.has(source)), ...order.filter((source) => !held.has(source))];
 }
 
 function shortestFrequencyMs(plan: Plan): number | undefined {

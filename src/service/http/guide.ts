@@ -10,10 +10,13 @@ export async function registerGuide(app: FastifyInstance, folder: string): Promi
     guide.addHook('onRoute', (route) => {
       route.schema = { ...route.schema, hide: true };
     });
+    // The router takes no notice of a slash at the end, so the plugin's route does not match the folder itself.
+    guide.get('/guide', async ({ url }, reply) =>
+      reply.redirect(/^[^?]*\/(?:\?|$)/.test(url) ? 'index.html' : 'guide/index.html'),
+    );
     await guide.register(fastifyStatic, {
       root: folder,
       prefix: '/guide/',
-      redirect: true,
       decorateReply: false,
       setHeaders: (reply) => {
         // Charts contain inline styles.

@@ -27,7 +27,7 @@ function Field(props: FieldProps) {
   const variants = variantsOf(schema);
   if (schema.type === 'array' || schema.type === 'object' || variants.length > 0) {
     return (
-      <fieldset class="field group">
+      <fieldset class="field group" aria-describedby={`${id}-problem`}>
         <legend>{labelOf(name, isRequired)}</legend>
         <Help schema={schema} />
         {variants.length > 0 && <VariantInput {...props} variants={variants} />}
@@ -57,10 +57,11 @@ function labelOf(name: string, isRequired: boolean): ComponentChildren {
   );
 }
 
+/** Problems beside what they are about; those of the whole request are announced (`request-panel.tsx`). */
 export function Problems({ issues, id }: { readonly issues: readonly Issue[]; readonly id?: string }) {
   if (issues.length === 0) return null;
   return (
-    <ul class="problems" id={id} aria-live="polite">
+    <ul class="problems" id={id}>
       {issues.map((issue) => (
         <li key={`${issue.pointer}${issue.code}`}>{sentenceOf(issue)}</li>
       ))}

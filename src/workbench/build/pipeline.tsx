@@ -66,7 +66,11 @@ export function PipelinePanel() {
       >
         {draft.length === 0 ? 'Add the first step' : 'Add another result'}
       </button>
-      {state.answer.problem !== undefined && <p class="problems">{state.answer.problem}</p>}
+      {state.answer.problem !== undefined && (
+        <p class="problems" role="alert">
+          {state.answer.problem}
+        </p>
+      )}
       {target !== undefined && (
         <Palette title="Choose an operation" onChoose={choose} onClose={() => setTarget(undefined)} />
       )}

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { explain } from '../../index.js';
 import { counted, countText } from '../chart/zoned-time.js';
 import { copyText, download } from '../download.js';
-import { nameOf } from '../engine/protocol.js';
+import { keyOf, nameOf } from '../engine/protocol.js';
 import { sentenceOf } from '../request/check.js';
 import { readRequest, writeRequest } from '../request/draft.js';
 import { commandLine } from '../request/share.js';
@@ -15,6 +15,7 @@ export function RequestPanel({ onService }: { readonly onService: (() => void) |
       <JsonSection />
       <CommandSection />
       {onService !== undefined && <ServiceSection onService={onService} />}
+      <ResultCounts />
       <ReportSection />
     </>
   );
@@ -50,6 +51,7 @@ function JsonSection() {
         class="json"
         aria-label="Request as JSON"
         aria-invalid={problem !== '' || issues.length > 0}
+        aria-describedby="json-problems"
         spellcheck={false}
         rows={Math.min(28, Math.max(6, text.split('\n').length))}
         value={text}
@@ -61,20 +63,20 @@ function JsonSection() {
           <pre class="line">{explain(plan)}</pre>
         </details>
       )}
-      {problem !== '' && (
-        <p class="problems" role="alert">
-          {problem}
-        </p>
-      )}
-      {issues.length > 0 && (
-        <ul class="problems" aria-label="Problems of the request">
-          {issues.map((issue) => (
-            <li key={`${issue.pointer} ${issue.code}`}>
-              <code>{issue.pointer || 'the request'}</code> {sentenceOf(issue)} <span class="faint">{issue.code}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      {/* Announced while the text or a form is edited. */}
+      <div id="json-problems" role="status">
+        {problem !== '' && <p class="problems">{problem}</p>}
+        {issues.length > 0 && (
+          <ul class="problems" aria-label="Problems of the request">
+            {issues.map((issue) => (
+              <li key={`${issue.pointer} ${issue.code}`}>
+                <code>{issue.pointer || 'the request'}</code> {sentenceOf(issue)}{' '}
+                <span class="faint">{issue.code}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
     </section>
   );
 }
@@ -156,6 +158,23 @@ function ServiceSection({ onService }: { readonly onService: () => void }) {
         Sends the samples that it reads, and computes the results there: once, or whenever samples come in.
       </p>
     </section>
+  );
+}
+
+/** Of more results their number is told. */
+const RESULTS_TOLD = 4;
+
+/** Announced once results are there: others see the charts. */
+function ResultCounts() {
+  const { state, view } = useWorkbench();
+  const results = new Set(view.checked.results.map(keyOf));
+  const found = state.answer.steps.filter(({ info }) => results.has(keyOf(info)));
+  return (
+    <p class="hidden" role="status">
+      {found.length > RESULTS_TOLD
+        ? counted(found.length, 'result')
+        : found.map(({ info }) => `${nameOf(info)}: ${counted(info.count, 'sample')}`).join(', ')}
+    </p>
   );
 }
 

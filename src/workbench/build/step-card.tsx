@@ -231,6 +231,7 @@ function InputField({ label, value, choices, none, issues, onChoose }: InputFiel
         id={id}
         value={key}
         aria-invalid={issues.length > 0}
+        aria-describedby={`${id}-problem`}
         onFocus={offer}
         onPointerEnter={offer}
         onChange={({ currentTarget }) => {
@@ -246,7 +247,7 @@ function InputField({ label, value, choices, none, issues, onChoose }: InputFiel
           <Options key={index} choices={some} />
         ))}
       </select>
-      <Problems issues={issues} />
+      <Problems issues={issues} id={`${id}-problem`} />
     </div>
   );
 }
@@ -284,13 +285,14 @@ function ResultName({ place }: { readonly place: Place }) {
         id={id}
         value={metric}
         aria-invalid={issues.length > 0}
+        aria-describedby={`${id}-problem`}
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget: { value } }) =>
           act({ type: 'edited', draft: renameResult(state.draft, place, value) })
         }
       />
-      <Problems issues={issues} />
+      <Problems issues={issues} id={`${id}-problem`} />
     </div>
   );
 }

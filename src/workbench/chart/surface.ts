@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { formatValue, isFlat } from '../../plot/value-ticks.js';
+import { isFlat, ticksWithin } from '../../plot/value-ticks.js';
 import type { Line, Sample, TimeRange } from '../engine/protocol.js';
 import { lineColour, pageColours } from './theme.js';
 import { timeMarks } from './zoned-time.js';
@@ -30,6 +30,7 @@ export interface Place {
 
 const HEIGHT = 380;
 const LETTER_WIDTH = 7;
+const VALUE_TICKS_MAX = 10;
 // uPlot's numbers for them: its enum exists only as a type.
 const NULL_REMOVE = 0;
 const NULL_EXPAND = 2;
@@ -122,11 +123,6 @@ export class Surface {
     };
     let marks: ReturnType<typeof timeMarks> = [];
     const isRightUsed = lines.some(({ isRight }) => isRight);
-    // As wide as the longest label needs.
-    const size: uPlot.Axis.Size = (_, labels) =>
-      Math.max(64, ...(labels ?? []).map((label) => 20 + label.length * LETTER_WIDTH));
-    // uPlot itself writes three digits after the point at most.
-    const values: uPlot.Axis.Values = (_, splits, __, ___, step) => splits.map((value) => formatValue(value, step));
     const range: uPlot.Scale.Range = (_, min, max) => (min === null ? [0, 1] : padded(min, max));
     return {
       width: this.#host.clientWidth,
@@ -142,8 +138,8 @@ export class Surface {
           },
           values: () => marks.map(({ label }) => label),
         },
-        { ...axis, scale: 'y', size, values },
-        ...(isRightUsed ? [{ ...axis, scale: 'right', side: 1 as const, size, values, grid: { show: false } }] : []),
+        { ...axis, ...valueTicks(), scale: 'y' },
+        ...(isRightUsed ? [{ ...axis, ...valueTicks(), scale: 'right', side: 1 as const, grid: { show: false } }] : []),
       ],
       series: [
         {},
@@ -155,6 +151,7 @@ export class Surface {
             stroke: lineColour(colour),
             width: isWide ? 6 : 1.5,
             alpha: isWide ? 0.4 : 1,
+            points: { filter: (plot, index, areAllShown) => (areAllShown ? null : loneSamples(plot.data[index]!)) },
             ...(stepped === undefined ? {} : { paths: stepped }),
           };
         }),
@@ -258,6 +255,19 @@ export class Surface {
   }
 }
 
+/** The ticks of a value axis, which is as wide as the longest label needs. */
+function valueTicks(): Pick<uPlot.Axis, 'size' | 'splits' | 'values'> {
+  let ticks: ReturnType<typeof ticksWithin> = [];
+  return {
+    size: (_, labels) => Math.max(64, ...(labels ?? []).map((label) => 20 + label.length * LETTER_WIDTH)),
+    splits: (_, __, min, max) => {
+      ticks = ticksWithin({ min, max }, VALUE_TICKS_MAX);
+      return ticks.map(({ value }) => value);
+    },
+    values: () => ticks.map(({ label }) => label),
+  };
+}
+
 /** The range `ratio` times as long, in which `aroundMs` keeps its place. */
 export function zoomed({ fromMs, untilMs }: TimeRange, ratio: number, aroundMs: number): TimeRange {
   const longer = { fromMs: aroundMs - (aroundMs - fromMs) * ratio, untilMs: aroundMs + (untilMs - aroundMs) * ratio };
@@ -268,6 +278,23 @@ export function zoomed({ fromMs, untilMs }: TimeRange, ratio: number, aroundMs: 
 function padded(min: number, max: number): [number, number] {
   const room = isFlat({ min, max }) ? Math.abs(max) / 10 || 1 : (max - min) * 0.06;
   return [min - room, max + room];
+}
+
+/** Where the samples between two gaps are, which no line shows. */
+function loneSamples(values: uPlot.AlignedData[number]): number[] {
+  const lone: number[] = [];
+  let length = 0;
+  let last = 0;
+  // After the last one there is nothing, as in a gap.
+  for (let index = 0; index <= values.length; index++) {
+    const value = index < values.length ? values[index] : null;
+    // Only another line has a sample at this time.
+    if (value === undefined) continue;
+    if (value === null && length === 1) lone.push(last);
+    length = value === null ? 0 : length + 1;
+    last = index;
+  }
+  return lone;
 }
 
 // Lines have times of their own: where a line has no point at the cursor, its nearest one is taken.

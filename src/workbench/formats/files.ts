@@ -24,12 +24,11 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
   const stopping = useRef(new AbortController());
   const zone = useRef(state.timezone);
   zone.current = state.timezone;
-  const open = async (files: Iterable<File>): Promise<void> => {
+  const open = async (files: Iterable<File>, problems: string[] = []): Promise<void> => {
     if (stopping.current.signal.aborted) stopping.current = new AbortController();
     const { signal } = stopping.current;
     setBusyCount((count) => count + 1);
     // Each file that cannot be read is reported.
-    const problems: string[] = [];
     for (const file of files) {
       if (signal.aborted) break;
       act({ type: 'told', text: `Reading ${file.name} …` });
@@ -105,16 +104,24 @@ async function load(file: File, reading: Reading, { engine, timezone, signal }: 
   return engine.ask('take', { name: file.name, isFile: true, reading, ...about }, series);
 }
 
-function useDrop(open: (files: readonly File[]) => void): void {
+function useDrop(open: (files: readonly File[], problems: string[]) => void): void {
   useEffect(() => {
     const drop = (event: DragEvent): void => {
-      event.preventDefault();
+      const files = filesOf(event);
+      if (files === undefined) return;
       delete document.documentElement.dataset.dragging;
-      open([...(event.dataTransfer?.files ?? [])]);
+      // A folder comes as a file that cannot be read.
+      const folders = [...files.items].flatMap((one) => {
+        const entry = one.webkitGetAsEntry();
+        return entry?.isDirectory ? [entry.name] : [];
+      });
+      open(
+        [...files.files].filter(({ name }) => !folders.includes(name)),
+        folders.map((name) => `${name}: this is a folder; drop the files in it`),
+      );
     };
     const over = (event: DragEvent): void => {
-      event.preventDefault();
-      document.documentElement.dataset.dragging = 'yes';
+      if (filesOf(event) !== undefined) document.documentElement.dataset.dragging = 'yes';
     };
     const leave = (event: DragEvent): void => {
       if (event.relatedTarget === null) delete document.documentElement.dataset.dragging;
@@ -125,4 +132,11 @@ function useDrop(open: (files: readonly File[]) => void): void {
       for (const [name, listen] of Object.entries(events)) removeEventListener(name, listen as EventListener);
     };
   }, []);
+}
+
+/** What is dragged, if it is files: texts go where they are dropped. */
+function filesOf(event: DragEvent): DataTransfer | undefined {
+  if (!event.dataTransfer?.types.includes('Files')) return undefined;
+  event.preventDefault();
+  return event.dataTransfer;
 }

@@ -30,7 +30,9 @@ export function checkDraft(draft: Draft, timezone: string, loaded: readonly Seri
   const isAtFault = (pointer: string): boolean =>
     [...issues, ...missing].some((issue) => issue.pointer === pointer || issue.pointer.startsWith(`${pointer}/`));
   const filled = filledDrafts(draft, loaded);
-  const runs = filled.map(({ own, known }) => stepsToRun(own, isAtFault, [...loaded, ...known]));
+  // Made once: a request may be filled in for thousands of members, of as many series.
+  const loadedKeys = new Set(loaded.map(keyOf));
+  const runs = filled.map(({ own, known }) => stepsToRun(own, isAtFault, loadedKeys, known));
   const steps = placesOf(draft).flatMap((place) => {
     const pointer = pointerOf(place);
     return distinct(runs.flatMap((run) => run.filter((step) => step.pointer === pointer)));
@@ -90,14 +92,16 @@ function namesOf(draft: Draft, place: { item: number; step: number }): SeriesRef
 function stepsToRun(
   draft: Draft,
   isAtFault: (pointer: string) => boolean,
-  loaded: readonly SeriesReference[],
+  loadedKeys: ReadonlySet<string>,
+  others: readonly SeriesReference[],
 ): StepToRun[] {
   let sound = placesOf(draft).filter((place) => !isAtFault(pointerOf(place)) && !isAtFault(`/${place.item}/metric`));
   for (let before = -1; before !== sound.length; ) {
     before = sound.length;
-    const known = new Set([...loaded, ...sound.flatMap((place) => namesOf(draft, place))].map(keyOf));
+    const own = new Set([...others, ...sound.flatMap((place) => namesOf(draft, place))].map(keyOf));
+    const isKnown = (key: string): boolean => loadedKeys.has(key) || own.has(key);
     sound = sound.filter((place) =>
-      draft[place.item]!.operations[place.step]!.input.every((one) => known.has(keyOf(one))),
+      draft[place.item]!.operations[place.step]!.input.every((one) => isKnown(keyOf(one))),
     );
   }
   return sound.map((place) => {

@@ -70,11 +70,11 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
       ))}
       <SendList own={own} sent={sent} sending={sending} onAgree={() => attempt(() => sendAndRun(true))} />
       <ProblemLines lines={lines} />
-      {tried !== undefined && <DryRun {...tried} />}
+      <div role="status">{tried !== undefined && <DryRun {...tried} />}</div>
       {watched !== undefined && (
         <Timeline key={watched} id={watched} client={client} onSignedOut={onSignedOut} onEnded={ended} />
       )}
-      {compared !== undefined && <Verdict {...compared} />}
+      <div role="status">{compared !== undefined && <Verdict {...compared} />}</div>
       <Latest client={client} onSignedOut={onSignedOut} watched={watched} onWatch={setWatched} />
     </section>
   );
@@ -151,7 +151,7 @@ function useComparison(client: ServiceClient) {
 function Verdict({ compared, different }: Differences) {
   const all = countText(compared);
   return (
-    <p class="verdict" role="status">
+    <p class="verdict">
       {different === 0
         ? `The service has the same results as this page, bit for bit: ${all} of ${all}.`
         : `${countText(different)} of ${counted(compared, 'result')} differ from this page's: the service has other ` +
@@ -201,7 +201,7 @@ interface LatestProps extends PartProps {
 
 function DryRun({ explain, items }: { readonly explain: string; readonly items: readonly DryRunItem[] }) {
   return (
-    <div role="status">
+    <>
       <h3>Dry run: nothing was stored</h3>
       <ul>
         {items.map((item) => (
@@ -217,6 +217,6 @@ function DryRun({ explain, items }: { readonly explain: string; readonly items: 
         <summary>The plan in words</summary>
         <pre class="line">{explain}</pre>
       </details>
-    </div>
+    </>
   );
 }
