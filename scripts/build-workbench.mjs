@@ -12,7 +12,8 @@ import { rolldown } from 'rolldown';
 import { licencesOf, packagesOf, writeThirdParty } from './third-party.mjs';
 
 const rootUrl = new URL('../', import.meta.url);
-const PACKED_BYTES_MAX = 152_000;
+/** 150 kB, of 1024 bytes each as in `weight.mjs`. */
+const PACKED_BYTES_MAX = 150 * 1024;
 const HOUR_MS = 3_600_000;
 /** The replacements that have changed no file yet. */
 const unused = new Set();
