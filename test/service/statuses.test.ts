@@ -11,7 +11,6 @@ const OURS: readonly string[] = [
   'storage.duplicate',
   'storage.key',
   'storage.damaged',
-  'storage.closed',
 ];
 // Errors of the command, and of starting the service.
 const OF_THE_COMMAND = /^(?:arguments|file\.|identity\.|control\.|storage\.(?:newer|missing)$)|^checkpoint\./;

@@ -154,7 +154,7 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
   it('are read in Windows-1252 where that is sure, and asked about where it is not', async () => {
     const { page, faults } = await open(fileUrl);
     const text = (name: string) => Buffer.from(`time;${name}\n01.01.2024 24:00;1,5\n13.01.2024 24:00;2\n`, 'latin1');
-    await drop(page, { 'sure.csv': text('B\xfcro'), 'open.csv': text('relev\xe9 \xe0 10 m') });
+    await choose(page, { 'sure.csv': text('B\xfcro'), 'open.csv': text('relev\xe9 \xe0 10 m') });
     await eventually(() => page.getByRole('region', { name: 'sure.csv' }).textContent()).toMatch(
       /text in windows-1252.*B\xfcro/,
     );

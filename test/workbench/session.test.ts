@@ -52,7 +52,10 @@ describe('the session of the page', () => {
     ask({ id: 2, call: 'load', given: [file, 'UTC', { 'skip-lines': -1 }] });
     ask({ id: 3, call: 'load', given: [file, 'UTC', { as: 'pump/Flow' }] });
     await expect.poll(() => answers.length).toBe(3);
-    expect(answers[0]).toEqual({ id: 1, value: { problem: 'm.csv was not read to its end', columns: [] } });
+    expect(answers[0]).toEqual({
+      id: 1,
+      value: { problem: 'm.csv was not read to its end', columns: [], options: [] },
+    });
     expect(answers[1]).toMatchObject({
       value: { problem: expect.stringMatching(/^skip-lines: expected a whole number/) },
     });
