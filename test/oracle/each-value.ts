@@ -55,7 +55,9 @@ function scaleFunction({ slope, offset, points, from = '', to = '' }: ValueParam
 const UNITS: Readonly<Record<string, readonly [factor: string, offset?: string]>> = {
   K: ['1'],
   degC: ['1', '273.15'],
+  '°C': ['1', '273.15'],
   degF: ['5/9', '459.67'],
+  '°F': ['5/9', '459.67'],
   degR: ['5/9'],
   W: ['1'],
   mW: ['0.001'],
@@ -88,13 +90,16 @@ const UNITS: Readonly<Record<string, readonly [factor: string, offset?: string]>
   mmHg: ['133.322387415'],
   inHg: ['3386.388640341'],
   'm3/s': ['1'],
+  'm³/s': ['1'],
   'm3/h': ['1/3600'],
+  'm³/h': ['1/3600'],
   'L/s': ['0.001'],
   'L/min': ['0.001/60'],
   'L/h': ['0.001/3600'],
   cfm: ['0.028316846592/60'],
   gpm: ['0.003785411784/60'],
   m3: ['1'],
+  'm³': ['1'],
   L: ['0.001'],
   mL: ['0.000001'],
   ft3: ['0.028316846592'],
@@ -108,6 +113,7 @@ const UNITS: Readonly<Record<string, readonly [factor: string, offset?: string]>
   yd: ['0.9144'],
   mi: ['1609.344'],
   m2: ['1'],
+  'm²': ['1'],
   cm2: ['0.0001'],
   ha: ['10000'],
   ft2: ['0.09290304'],
@@ -145,11 +151,11 @@ const UNITS: Readonly<Record<string, readonly [factor: string, offset?: string]>
 
 /** Units that the oracle knows, by quantity. */
 export const oracleUnits: readonly (readonly string[])[] = [
-  ['K', 'degC', 'degF', 'degR'],
+  ['K', 'degC', '°C', 'degF', '°F', 'degR'],
   ['W', 'kW', 'PS', 'BTU/h', 'tonRefrigeration'],
   ['J', 'kWh', 'cal', 'BTU'],
   ['Pa', 'bar', 'psi', 'atm', 'mmHg', 'inHg'],
-  ['m3/h', 'L/min', 'cfm', 'gpm'],
+  ['m3/h', 'm³/h', 'L/min', 'cfm', 'gpm'],
   ['1', '%', 'ppm'],
   ['km/h', 'mph', 'kn'],
 ];

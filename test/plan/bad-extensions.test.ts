@@ -56,7 +56,7 @@ const cases: readonly Case[] = [
     'Scale',
     { from: 'degC', to: 'bar' },
     [raw('a')],
-    [`${P}/to`, 'request.conflict', 'units of temperature are K, degC, degF, degR'],
+    [`${P}/to`, 'request.conflict', 'units of temperature are K, degC, °C, degF, °F, degR'],
   ],
   ['Scale', { points: [{ x: 1, y: 2 }] }, [raw('a')], [`${P}/points`, 'request.value']],
   [

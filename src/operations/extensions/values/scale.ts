@@ -91,7 +91,7 @@ export const scaleTexts: OperationTexts = {
   examples: [
     {
       title: 'From one unit to another, with one rounding',
-      parameters: { from: 'degF', to: 'degC' },
+      parameters: { from: '°F', to: '°C' },
       inputs: ['00:00 32, 00:15 98.6, 00:30 -40'],
       output: '00:00 0, 00:15 37, 00:30 -40',
     },

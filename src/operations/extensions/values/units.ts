@@ -6,8 +6,11 @@ import type { Linear } from '../../../kernels/linear.js';
  */
 type Unit = readonly [factor: number, divisor?: number, offset?: number];
 
+const CELSIUS: Unit = [100, 100, 27_315];
+const FAHRENHEIT: Unit = [500, 900, 229_835];
+
 const QUANTITIES: Readonly<Record<string, Readonly<Record<string, Unit>>>> = {
-  temperature: { K: [1], degC: [100, 100, 27_315], degF: [500, 900, 229_835], degR: [5, 9] },
+  temperature: { K: [1], degC: CELSIUS, '°C': CELSIUS, degF: FAHRENHEIT, '°F': FAHRENHEIT, degR: [5, 9] },
   power: {
     W: [1],
     mW: [1, 1e3],
@@ -48,14 +51,16 @@ const QUANTITIES: Readonly<Record<string, Readonly<Record<string, Unit>>>> = {
   },
   flow: {
     'm3/s': [1],
+    'm³/s': [1],
     'm3/h': [1, 3600],
+    'm³/h': [1, 3600],
     'L/s': [1, 1e3],
     'L/min': [1, 6e4],
     'L/h': [1, 3.6e6],
     cfm: [28_316_846_592, 6e13],
     gpm: [3_785_411_784, 6e13],
   },
-  volume: { m3: [1], L: [1, 1e3], mL: [1, 1e6], ft3: [28_316_846_592, 1e12], gal: [3_785_411_784, 1e12] },
+  volume: { m3: [1], 'm³': [1], L: [1, 1e3], mL: [1, 1e6], ft3: [28_316_846_592, 1e12], gal: [3_785_411_784, 1e12] },
   length: {
     m: [1],
     mm: [1, 1e3],
@@ -66,7 +71,7 @@ const QUANTITIES: Readonly<Record<string, Readonly<Record<string, Unit>>>> = {
     yd: [9144, 1e4],
     mi: [1_609_344, 1e3],
   },
-  area: { m2: [1], cm2: [1, 1e4], ha: [1e4], ft2: [9_290_304, 1e8] },
+  area: { m2: [1], 'm²': [1], cm2: [1, 1e4], ha: [1e4], ft2: [9_290_304, 1e8] },
   mass: { kg: [1], g: [1, 1e3], mg: [1, 1e6], t: [1e3], lb: [45_359_237, 1e8], oz: [45_359_237, 16e8] },
   speed: { 'm/s': [1], 'km/h': [5, 18], mph: [44_704, 1e5], kn: [463, 900], 'ft/min': [3048, 6e5] },
   time: { s: [1], ms: [1, 1e3], min: [60], h: [3600], d: [86_400] },
