@@ -37,10 +37,11 @@ export function repeat(
 
 /** Moves samples from the log into segments. */
 export function startCompaction(context: ServiceContext): StopWork {
-  const { storage, samples, scheduler, clock, settings, log, metrics } = context;
+  const { storage, samples, prepareMove, scheduler, clock, settings, log, metrics } = context;
   const compactor = createCompactor({
     storage,
     samples,
+    ...(prepareMove === undefined ? {} : { prepare: prepareMove }),
     scheduler,
     clock,
     pollIntervalMs: settings.pollIntervalMs,

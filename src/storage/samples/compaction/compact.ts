@@ -1,13 +1,13 @@
 import { DamagedSamplesError } from '../../errors.js';
-import type { Transaction } from '../../storage.js';
-import { type SeriesRow, sampleLog, series } from '../../tables/samples.js';
+import type { Reader } from '../../storage.js';
+import type { SeriesRow } from '../../tables/samples.js';
 import type { LogRow } from '../log-index.js';
 import { ALL_SERIES } from '../log-row.js';
 import { indexAt, type Patch, patchBetween } from '../patch.js';
 import type { PendingLog, PendingLogs } from '../pending.js';
-import { type Progress, readProgress, writeProgress } from '../progress.js';
-import type { Sizes } from './rewrite.js';
-import { appendTails, type Budget, costOf, isTail, rewriteSegments, type Tail } from './rewrite.js';
+import { type Progress, readProgress } from '../progress.js';
+import { findSeries, type Move, type SeriesMove } from './move.js';
+import { appendTails, type Budget, costOf, isTail, rewriteSegments, type Sizes, type Tail } from './rewrite.js';
 
 const SERIES_COST = 512;
 const SERIES_READ = 64;
@@ -21,7 +21,7 @@ interface Round {
   current: { readonly key: number; readonly patch: Patch } | undefined;
 }
 
-/** Moves the log into segments in rounds, some series per call. */
+/** Prepares moves of the log into segments in rounds, some series per call. */
 export class Compaction {
   readonly #logs: PendingLogs;
   readonly #sizes: Sizes;
@@ -33,27 +33,26 @@ export class Compaction {
     this.#sizes = sizes;
   }
 
-  async compact(tx: Transaction, untilCommit: number, isEager: boolean): Promise<boolean> {
+  /** Undefined if there is nothing to move, or too little. */
+  async prepare(tx: Reader, untilCommit: number, isEager: boolean): Promise<Move | undefined> {
     const stored = await readProgress(tx);
     const log = await this.#logs.open(tx, stored);
     const begin = (progress: Progress): Promise<Progress | undefined> =>
       beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), isEager, this.#sizes);
     const begun = await begin(stored);
-    if (begun === undefined) return false;
+    if (begun === undefined) return undefined;
     const budget: Budget = { left: this.#sizes.callCost };
     const round = this.#roundOf(tx.shard, begun, log);
-    const moved = await moveSeries(tx, log, round, begun, budget, this.#sizes);
-    if (moved.roundKey < (round.keys.at(-1) ?? 0)) {
-      await writeProgress(tx, moved);
-      return true;
-    }
+    const { progress: moved, series } = await moveSeries(tx, log, round, begun, budget, this.#sizes);
+    if (moved.roundKey < (round.keys.at(-1) ?? 0)) return { begun: stored, ended: moved, series, isMore: true };
     this.#rounds.delete(tx.shard);
-    const ended = await writeProgress(tx, await endRound(tx, moved, isEager));
-    return begin(ended).then(
+    const ended = endRound(moved, isEager);
+    const isMore = await begin(ended).then(
       (next) => next !== undefined,
       // Leave damage to the next call: this one has moved what it could.
       (error) => error instanceof DamagedSamplesError,
     );
+    return { begun: stored, ended, series, isMore };
   }
 
   #roundOf(shard: number, progress: Progress, log: PendingLog): Round {
@@ -131,28 +130,29 @@ function endOfRound(rows: readonly LogRow[], sizes: Sizes): number {
 }
 
 async function moveSeries(
-  tx: Transaction,
+  tx: Reader,
   log: PendingLog,
   round: Round,
   begun: Progress,
   budget: Budget,
   sizes: Sizes,
-): Promise<Progress> {
+): Promise<{ readonly progress: Progress; readonly series: readonly SeriesMove[] }> {
   const { keys, afterCommit, untilCommit } = round;
   let progress = begun;
   let tails: Tail[] = [];
   let tailCost = 0;
+  const moves: SeriesMove[] = [];
   const rest = keys.filter((key) => key > begun.roundKey);
   for (let from = 0; from < rest.length; from += SERIES_READ) {
     const some = rest.subarray(from, from + SERIES_READ);
-    const rows = await findSeries(tx, some);
+    const rows = await findSeries(tx, [...some]);
     const isLast = await moveSome(some, rows);
-    await appendTails(tx, tails, budget, sizes);
+    moves.push(...(await appendTails(tx, tails, budget, sizes)));
     if (isLast) break;
     tails = [];
     tailCost = 0;
   }
-  return progress;
+  return { progress, series: moves };
 
   /** @returns whether the budget was used up before the end. */
   async function moveSome(some: Float64Array, rows: ReadonlyMap<number, SeriesRow>): Promise<boolean> {
@@ -179,7 +179,8 @@ async function moveSeries(
     const isWhole = fromMs === -Infinity && untilMs === undefined;
     const tail = { row, patch: isWhole ? patch : patchBetween(patch, fromMs, untilMs ?? Infinity) };
     if (!isTail(tail)) {
-      const resumeMs = await rewriteSegments(tx, row, tail.patch, budget, sizes);
+      const { move, resumeMs } = await rewriteSegments(tx, row, tail.patch, budget, sizes);
+      moves.push(move);
       // An area may end after the part of the patch that was moved.
       return untilMs === undefined ? resumeMs : Math.min(resumeMs ?? untilMs, untilMs);
     }
@@ -200,15 +201,9 @@ async function moveSeries(
   }
 }
 
-async function findSeries(tx: Transaction, keys: Float64Array): Promise<Map<number, SeriesRow>> {
-  const rows = await tx.find(series, { where: [['seriesKey', 'in', [...keys]]], orderBy: [{ column: 'seriesKey' }] });
-  return new Map(rows.map((row) => [row.seriesKey, row]));
-}
-
 /** Keeps the rows of this round until the next one ends, for followers of the log that lag a little. */
-async function endRound(tx: Transaction, progress: Progress, isEager: boolean): Promise<Progress> {
+function endRound(progress: Progress, isEager: boolean): Progress {
   const { compactedCommit, roundCommit } = progress;
   const forgottenCommit = isEager ? roundCommit : compactedCommit;
-  await tx.delete(sampleLog, [['commit', '<=', forgottenCommit]]);
   return { ...progress, compactedCommit: roundCommit, roundKey: 0, roundMs: null, forgottenCommit };
 }
