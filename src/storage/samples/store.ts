@@ -262,11 +262,16 @@ export class SampleStore {
     return this.#parts.logs.advance(tx, await readProgress(tx), rowCountMax);
   }
 
+  /** Whether enough of the log up to `untilCommit` has gathered to be moved into segments. */
+  isMoveDue(tx: Reader, untilCommit: number): Promise<boolean> {
+    return this.#compaction.isDue(tx, untilCommit);
+  }
+
   /**
    * Prepares to move some of the log up to `untilCommit` into segments, a bounded amount of work.
    *
    * @param options.isEager moves whatever there is, and deletes it from the log at once, even if followers need it.
-   * @returns undefined if there is nothing to move, or too little.
+   * @returns undefined if none is due.
    */
   prepareMove(tx: Reader, untilCommit: number, { isEager = false }: CompactOptions = {}): Promise<Move | undefined> {
     return this.#compaction.prepare(tx, untilCommit, isEager);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
 import { createCompactor } from '../../../src/storage/samples/compaction/compactor.js';
 import type { SampleRange } from '../../../src/storage/samples/samples.js';
+import type { Reader } from '../../../src/storage/storage.js';
 import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 
@@ -148,14 +149,15 @@ it('the compactor goes on with other shards while one is blocked', async () => {
   const shards: number[] = [];
   const waiting: (() => void)[] = [];
   let nowMs = 0;
+  const look = async (tx: Reader) => {
+    shards.push(tx.shard);
+    if (tx.shard === 3) throw new Error('damaged');
+    return false;
+  };
   const compactor = createCompactor({
     storage: bed.storage,
-    samples: bed.samples,
-    prepare: async (shard) => {
-      shards.push(shard);
-      if (shard === 3) throw new Error('damaged');
-      return undefined;
-    },
+    // `as`: all that the compactor uses.
+    samples: Object.create(bed.samples, { advance: { value: async () => false }, isMoveDue: { value: look } }),
     scheduler: {
       after: (_, work) => {
         waiting.push(work);

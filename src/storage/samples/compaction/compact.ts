@@ -33,13 +33,18 @@ export class Compaction {
     this.#sizes = sizes;
   }
 
-  /** Undefined if there is nothing to move, or too little. */
+  /** Whether a round is under way, or enough has gathered for the next. */
+  async isDue(tx: Reader, untilCommit: number): Promise<boolean> {
+    const stored = await readProgress(tx);
+    const log = await this.#logs.open(tx, stored);
+    return (await this.#begin(tx, log, stored, untilCommit, false)) !== undefined;
+  }
+
+  /** Undefined if none is due. */
   async prepare(tx: Reader, untilCommit: number, isEager: boolean): Promise<Move | undefined> {
     const stored = await readProgress(tx);
     const log = await this.#logs.open(tx, stored);
-    const begin = (progress: Progress): Promise<Progress | undefined> =>
-      beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), isEager, this.#sizes);
-    const begun = await begin(stored);
+    const begun = await this.#begin(tx, log, stored, untilCommit, isEager);
     if (begun === undefined) return undefined;
     const budget: Budget = { left: this.#sizes.callCost };
     const round = this.#roundOf(tx.shard, begun, log);
@@ -47,12 +52,16 @@ export class Compaction {
     if (moved.roundKey < (round.keys.at(-1) ?? 0)) return { begun: stored, ended: moved, series, isMore: true };
     this.#rounds.delete(tx.shard);
     const ended = endRound(moved, isEager);
-    const isMore = await begin(ended).then(
+    const isMore = await this.#begin(tx, log, ended, untilCommit, isEager).then(
       (next) => next !== undefined,
       // Leave damage to the next call: this one has moved what it could.
       (error) => error instanceof DamagedSamplesError,
     );
     return { begun: stored, ended, series, isMore };
+  }
+
+  #begin(tx: Reader, log: PendingLog, progress: Progress, untilCommit: number, isEager: boolean) {
+    return beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), isEager, this.#sizes);
   }
 
   #roundOf(shard: number, progress: Progress, log: PendingLog): Round {

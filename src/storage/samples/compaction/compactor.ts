@@ -12,13 +12,13 @@ export interface CompactorOptions {
   /** How long to pause when there is nothing to do. */
   readonly pollIntervalMs: number;
   readonly onError: (error: unknown, shard: number) => void;
-  /** Prepares moves; by default here, in short readers. */
+  /** Prepares moves, in another thread perhaps; by default in this one. */
   readonly prepare?: PrepareMove;
   /** The commit up to which nobody needs the log any more; by default, what items have absorbed. */
   readonly boundOf?: (tx: Reader) => Promise<number>;
 }
 
-/** Prepares the next move of a shard's log up to a commit; undefined if there is nothing to move, or too little. */
+/** Prepares the next move of a shard's log up to a commit; undefined if none is due. */
 export type PrepareMove = (shard: number, untilCommit: number) => Promise<Move | undefined>;
 
 /** Compacts the samples of all shards in the background. */
@@ -111,15 +111,24 @@ export function createCompactor(options: CompactorOptions): Compactor {
 /** The transaction only stores what was prepared, so that others do not wait long. */
 async function compactShard(options: CompactorOptions, shard: number): Promise<boolean> {
   const { storage, samples, prepare = prepareHere(storage, samples), boundOf = absorbedCommit } = options;
-  const move = await prepare(shard, await storage.read(shard, boundOf));
+  await loadLog(storage, samples, shard);
+  const untilCommit = await storage.read(shard, async (tx) => {
+    const bound = await boundOf(tx);
+    return (await samples.isMoveDue(tx, bound)) ? bound : undefined;
+  });
+  const move = untilCommit === undefined ? undefined : await prepare(shard, untilCommit);
   if (move === undefined) return false;
   return storage.transaction(shard, (tx) => storeMove(tx, move), { usesReserve: true });
 }
 
-/** Loads the log's new rows into memory in short readers before it prepares a move. */
+/** Loads the log's new rows into memory in short readers, so that a longer one has less to read while writers wait. */
+async function loadLog(storage: Storage, samples: SampleStore, shard: number): Promise<void> {
+  while (await storage.read(shard, (tx) => samples.advance(tx)));
+}
+
 export function prepareHere(storage: Storage, samples: SampleStore): PrepareMove {
   return async (shard, untilCommit) => {
-    while (await storage.read(shard, (tx) => samples.advance(tx)));
+    await loadLog(storage, samples, shard);
     return storage.read(shard, (tx) => samples.prepareMove(tx, untilCommit));
   };
 }
