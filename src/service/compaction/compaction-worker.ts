@@ -4,8 +4,8 @@ import type { Move } from '../../storage/samples/compaction/move.js';
 import { createSampleStore } from '../../storage/samples/store.js';
 import { systemClock } from '../system.js';
 
-// What the thread of compaction does; this file is the thread's script. The thread has a connection of its own, by which
-// it only reads.
+// What the thread of compaction does; this file is the thread's script. The thread has a connection of its own, with
+// which it only reads.
 
 export interface MoveMessage {
   readonly directory: string;

@@ -146,16 +146,13 @@ async function moveSeries(
   budget: Budget,
   sizes: Sizes,
 ): Promise<{ readonly progress: Progress; readonly series: readonly SeriesMove[] }> {
-  const { keys, afterCommit, untilCommit } = round;
   let progress = begun;
+  const moves: SeriesMove[] = [];
   let tails: Tail[] = [];
   let tailCost = 0;
-  const moves: SeriesMove[] = [];
-  const rest = keys.filter((key) => key > begun.roundKey);
+  const rest = round.keys.filter((key) => key > begun.roundKey);
   for (let from = 0; from < rest.length; from += SERIES_READ) {
-    const some = rest.subarray(from, from + SERIES_READ);
-    const rows = await findSeries(tx, [...some]);
-    const isLast = await moveSome(some, rows);
+    const isLast = await moveSome(rest.subarray(from, from + SERIES_READ));
     moves.push(...(await appendTails(tx, tails, budget, sizes)));
     if (isLast) break;
     tails = [];
@@ -164,7 +161,8 @@ async function moveSeries(
   return { progress, series: moves };
 
   /** @returns whether the budget was used up before the end. */
-  async function moveSome(some: Float64Array, rows: ReadonlyMap<number, SeriesRow>): Promise<boolean> {
+  async function moveSome(some: Float64Array): Promise<boolean> {
+    const rows = await findSeries(tx, [...some]);
     for (const key of some) {
       if (budget.left <= tailCost) return true;
       budget.left -= SERIES_COST;
@@ -181,7 +179,7 @@ async function moveSeries(
   }
 
   async function moveOne(row: SeriesRow): Promise<number | undefined> {
-    const patch = await patchOf(row);
+    const patch = await patchOf(log, round, row);
     const fromMs = progress.roundMs ?? -Infinity;
     // The next calls move what exceeds this.
     const untilMs = patch.timeMs[indexAt(patch.timeMs, fromMs) + sizes.callSamples];
@@ -197,17 +195,17 @@ async function moveSeries(
     tailCost += costOf(tail);
     return untilMs;
   }
+}
 
-  async function patchOf({ organisation, seriesKey: key }: SeriesRow): Promise<Patch> {
-    if (round.current?.key === key) return round.current.patch;
-    const { damaged, ...patch } = await log.patchWithin({ organisation, key }, afterCommit, untilCommit);
-    // Damage that a later change deletes does not matter.
-    if (damaged !== undefined) {
-      patchBetween(await log.patchWithin({ organisation, key }, afterCommit, Infinity), -Infinity, Infinity);
-    }
-    round.current = { key, patch };
-    return patch;
+async function patchOf(log: PendingLog, round: Round, { organisation, seriesKey: key }: SeriesRow): Promise<Patch> {
+  if (round.current?.key === key) return round.current.patch;
+  const { damaged, ...patch } = await log.patchWithin({ organisation, key }, round.afterCommit, round.untilCommit);
+  // Damage that a later change deletes does not matter.
+  if (damaged !== undefined) {
+    patchBetween(await log.patchWithin({ organisation, key }, round.afterCommit, Infinity), -Infinity, Infinity);
   }
+  round.current = { key, patch };
+  return patch;
 }
 
 /** Keeps the rows of this round until the next one ends, for followers of the log that lag a little. */

@@ -67,7 +67,7 @@ export function costOf({ patch }: Tail): number {
   return ROW_COST + patch.timeMs.length;
 }
 
-/** Appends to many series at once, as most new samples are appends. A remote database is asked for all of them together. */
+/** Appends to many series at once, as most new samples are appends: a remote database is asked for all together. */
 export function appendTails(
   tx: Reader,
   tails: readonly Tail[],
