@@ -50,7 +50,8 @@ const withoutExtensions = {
 /** What a statement imports, bundled for a browser with its WebAssembly, after tree-shaking. */
 async function bundleSize(contents, plugins = []) {
   const options = { bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022', write: false };
-  const define = { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NaN': 'NaN' }; // as tsup.config.ts has it
+  // As tsup.config.ts has it.
+  const define = { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NEGATIVE_INFINITY': '-1e999', 'Number.NaN': 'NaN' };
   const { outputFiles } = await build({ ...options, define, plugins, stdin: { contents, resolveDir: srcPath } });
   return sizeOf(outputFiles[0].text);
 }
