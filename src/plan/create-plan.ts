@@ -64,7 +64,7 @@ export function* planInTurns(request: unknown, options: PlanOptions = {}): InTur
   });
 }
 
-/** The plan of the same request for a run with options that may name another zone. @throws InputError for wrong ones. */
+/** The plan of the same request for a run, whose options may name another zone. @throws InputError if one is wrong. */
 export function planInTimezone(plan: Plan, options: PlanOptions): Plan {
   checkPlan(plan);
   checkOptions(options);

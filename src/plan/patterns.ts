@@ -32,7 +32,7 @@ export function* planEveryInTurns(request: unknown, options: PlanOptions = {}): 
   return every === undefined ? plan : Object.freeze({ ...plan, every });
 }
 
-/** The plan of the same request for a run with options that may name another zone. @throws InputError for wrong ones. */
+/** The plan of the same request for a run, whose options may name another zone. @throws InputError if one is wrong. */
 export function planEveryIn(plan: Plan, options: PlanOptions): Plan {
   checkPlan(plan);
   checkOptions(options);
