@@ -10,8 +10,8 @@ const shared: Options = {
   skipNodeModulesBundle: true,
   // tsup would turn `node:sqlite` into `sqlite`, which Node does not know.
   removeNodeProtocol: false,
-  // The same numbers by names that minify: 100 bytes of the packed library.
-  define: { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NaN': 'NaN' },
+  // The same numbers as short as they can be: 170 bytes of the packed core.
+  define: { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NEGATIVE_INFINITY': '-1e999', 'Number.NaN': 'NaN' },
 };
 
 const library: Options = {

@@ -1,10 +1,10 @@
 import { groupBy } from '../core/group.js';
 import { createCompactor } from '../storage/samples/compaction/compactor.js';
 import { createRuleFinder, deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
+import { writeReserved } from '../storage/storage.js';
 import type { SeriesRow } from '../storage/tables/samples.js';
 import type { ServiceContext } from './context.js';
 import { listRetention } from './identity/retention.js';
-import { writeReserved } from './store.js';
 
 /** Stops background work; resolves once none of it runs. */
 export type StopWork = () => Promise<void>;

@@ -74,8 +74,9 @@ function withoutPowers(text: string | undefined): string | undefined {
 /** Rejects a header that is not UTF-8, and may be in several encodings. */
 export function failAtEncoding(header: Uint8Array, file: string, line: number): never {
   const readings = CODE_PAGES.map((encoding) => ({ encoding, text: decode(header, encoding) ?? '' }));
-  if (readings.every(({ text }) => CONTROL.test(text)))
+  if (readings.every(({ text }) => CONTROL.test(text))) {
     throw new CsvError('csv.binary', { file, line }, 'the header is not text; expected CSV');
+  }
   const words = readings.map(({ encoding, text }) => `${nameIn(text)} in ${encoding}`).join(', ');
   const told = `the header is not UTF-8; it has ${words}`;
   const mend = 'say which with the option encoding (--encoding windows-1252, …)';
