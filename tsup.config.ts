@@ -10,7 +10,7 @@ const shared: Options = {
   skipNodeModulesBundle: true,
   // tsup would turn `node:sqlite` into `sqlite`, which Node does not know.
   removeNodeProtocol: false,
-  // The same numbers as short as they can be: 170 bytes of the packed core.
+  // The same numbers as short as they can be: 100 bytes of the packed core, 200 of the library.
   define: { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NEGATIVE_INFINITY': '-1e999', 'Number.NaN': 'NaN' },
 };
 

@@ -57,6 +57,6 @@ export function checkPlan(plan: Plan): void {
 
 /** Checks that the options of a run are an object. @throws InputError */
 export function checkOptions(options: unknown): void {
-  if (options === null || typeof options !== 'object')
-    throw wrongOption('options', 'an object', describeValue(options));
+  if (typeof options === 'object' && options !== null) return;
+  throw wrongOption('options', 'an object', describeValue(options));
 }
