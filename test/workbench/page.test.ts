@@ -324,6 +324,37 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(await violations(page)).toEqual([]);
   });
 
+  it('has fields for the inputs that a step can have: a second one where it is needed, a third where it is taken', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    const inputs = () => page.locator('.step .input-field label').allTextContents();
+    const read = async () => JSON.parse(await requestText(page))[0].operations[0];
+    await addStep(page, 'aggregate');
+    await eventually(inputs).toEqual(['input']);
+    await page.getByLabel('function').selectOption('Covariance');
+    await eventually(inputs).toEqual(['input 1', 'input 2']);
+    await page.getByLabel('input 2').selectOption('meter/Raw');
+    await eventually(async () => (await read()).input.length).toBe(2);
+    await page.getByLabel('input 2').selectOption('none');
+    await page.getByLabel('function').selectOption('Average');
+    await eventually(inputs).toEqual(['input']);
+
+    await page.getByLabel('Operation of step 1').selectOption('Max');
+    await eventually(inputs).toEqual(['input 1', 'input 2']);
+    await page.getByLabel('input 2').selectOption('meter/Raw');
+    await page.getByLabel('input 3').selectOption('meter/Raw');
+    await eventually(inputs).toEqual(['input 1', 'input 2', 'input 3', 'input 4']);
+    await eventually(read).toMatchObject({
+      input: Array(3).fill({ timeseriesId: 'meter', metric: 'Raw' }),
+      parameters: {},
+    });
+    await page.getByLabel('input 3').selectOption('none');
+    await eventually(read).toMatchObject({ input: [{ metric: 'Raw' }, { metric: 'Raw' }], parameters: {} });
+    await page.getByLabel('input 2').selectOption('none: a scalar');
+    await eventually(async () => (await read()).parameters).toEqual({ scalar: 1 });
+    await eventually(() => page.locator('.step .problems').count()).toBe(0);
+  });
+
   it('exports the chart as SVG and PNG', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);

@@ -206,8 +206,10 @@ function DryRun({ explain, items }: { readonly explain: string; readonly items: 
       <ul>
         {items.map((item) => (
           <li key={nameOf(item)}>
-            {nameOf(item)}: reads {countText(item.costs.samplesRead)} samples, gives{' '}
-            {countText(item.costs.samplesExpected)} at most
+            {nameOf(item)}:{' '}
+            {item.costs.samplesRead === 0
+              ? 'the service has no samples of what it reads yet'
+              : `reads ${counted(item.costs.samplesRead, 'sample')}, gives at most ${countText(item.costs.samplesExpected)}`}
             {item.members === null ? '' : `; for ${counted(item.members, 'series', '')} there are now`}
             {item.replaces === null ? '' : '; replaces the item that is there'}
           </li>
