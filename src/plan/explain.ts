@@ -69,7 +69,7 @@ function inputName(plan: Plan, { from, index }: PlanInput): string {
 export function describeReach(reach: Reach): string {
   switch (reach.kind) {
     case 'sample':
-      return 'the sample(s) of the same time';
+      return 'the sample of the same time';
     case 'moved':
       return reach.byMs === undefined
         ? 'the sample that many windows away'
