@@ -154,10 +154,7 @@ const PREACT = {
     answers: [
       HOOKS_FOR_TOOLS,
       [/^let old[A-Z]\w+ = .*$|^options\._root = [\s\S]*?^\};$|^\t*(?:let )?currentHook = .*$/gm, ''],
-      [
-        /!options\._skipEffects && |\bprevRaf \|\| |^\t+prevRaf = .*$| \|\| prevRaf != options\.requestAnimationFrame/gm,
-        '',
-      ],
+      [/!options\._skipEffects && |\bprevRaf \|\| |^\t+prevRaf = .*$| \|\| prevRaf != options\.\w+/gm, ''],
       [/\bHAS_RAF\b(?! =)/g, 'true'],
       [/^\t+if \(errorParent === undefined\) \{[\s\S]*?^\t{5}\}$/m, ''],
       [/\boptions\._catchError\(e, \{.*\}\)/, 'options._catchError(e)'],

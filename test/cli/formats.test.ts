@@ -25,7 +25,7 @@ function negating(files: Readonly<Record<string, string | Uint8Array>> = {}): Wo
 const run = (world: World, input: string, ...words: string[]): Promise<Ended> =>
   world.run('run', '~/request.json', '--input', `~/${input}`, ...words);
 
-it('--encoding is for CSV: other formats refuse what their text is not, and the command takes the names of browsers', async () => {
+it('--encoding takes the names of browsers, and is for CSV: other formats refuse what their text is not', async () => {
   const bytes = readFileSync(new URL('../formats/files/duckdb-decimals.parquet', import.meta.url));
   const rows = [`{"timestamp":"${ROWS[0]}","value":1}`, '{"timestamp":"2024-03-02","value":2}'].join('\n');
   const lines = 'office value=1 1709251200000000000\n';

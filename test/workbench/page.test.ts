@@ -324,7 +324,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(await violations(page)).toEqual([]);
   });
 
-  it('has fields for the inputs that a step can have: a second one where it is needed, a third where it is taken', async () => {
+  it('has fields for as many inputs as a step can have, and for a second one of a function that needs it', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
     const inputs = () => page.locator('.step .input-field label').allTextContents();

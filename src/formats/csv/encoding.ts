@@ -18,8 +18,8 @@ export const encodings = [
 export type Encoding = (typeof encodings)[number];
 
 /**
- * The encoding that a name stands for in the Encoding Standard of the WHATWG, and so in browsers: `latin1`, `cp1252` and
- * `iso-8859-1` are Windows-1252. Undefined for any other.
+ * The encoding that a name stands for in the Encoding Standard of the WHATWG, and so in browsers: `latin1`, `cp1252`
+ * and `iso-8859-1` are Windows-1252. Undefined for any other.
  */
 export function encodingOf(name: string): Encoding | undefined {
   try {

@@ -56,8 +56,10 @@ export class TableReader {
       });
     };
     if (encoding !== undefined && encodingOf(encoding) !== 'utf-8') {
-      const reason = `the option encoding (${encoding}) is for CSV; the text of all other formats is UTF-8; leave it out`;
-      fail(reason, 'unclear', [{ option: 'encoding', values: ['utf-8'] }]);
+      const mend = 'the text of all other formats is UTF-8; leave it out';
+      fail(`the option encoding (${encoding}) is for CSV; ${mend}`, 'unclear', [
+        { option: 'encoding', values: ['utf-8'] },
+      ]);
     }
     const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
     this.roles = findRoles(columns, { ...options, isAskedFor }, fail);
