@@ -271,7 +271,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await page.getByLabel('scalar').fill('10');
     await page.getByLabel('result, as metric').fill('Tenfold');
     const first = page.getByRole('listitem', { name: 'Step 1, Aggregate' });
-    await first.getByLabel('input 1').selectOption({ label: 'zone-{n}/Raw: each of 3' });
+    await first.getByLabel('input', { exact: true }).selectOption({ label: 'zone-{n}/Raw: each of 3' });
     const last = page.getByRole('listitem', { name: 'Step 2, Mul' });
     await eventually(() => last.locator('figcaption').textContent()).toBe('3 series, 6 samples, 20 to 90');
     expect(JSON.parse(await requestText(page))[0].operations.map((step: object) => step)).toMatchObject([
