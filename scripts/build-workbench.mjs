@@ -10,10 +10,16 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { licencesOf, packagesOf, writeThirdParty } from './third-party.mjs';
+import { UNUSED_OF_LIBRARIES, withoutUnusedParts } from './unused-of-libraries.mjs';
 
 const rootUrl = new URL('../', import.meta.url);
-/** 150 kB, of 1024 bytes each as in `weight.mjs`. */
-const PACKED_BYTES_MAX = 150 * 1024;
+/** 150 kB, of 1000 bytes each. */
+const PACKED_BYTES_MAX = 150_000;
+/** The sources of Preact: its modules are already minified, so nobody could say what to leave out of them. */
+const PREACT_SOURCES = {
+  'preact/hooks': fileURLToPath(new URL('node_modules/preact/hooks/src/index.js', rootUrl)),
+  preact: fileURLToPath(new URL('node_modules/preact/src/index.js', rootUrl)),
+};
 const HOUR_MS = 3_600_000;
 /** The replacements that have changed no file yet. */
 const unused = new Set();
@@ -106,68 +112,11 @@ const withoutChecks = replacing(/engine[/\\]check-input\.ts$/, (text) =>
   text.replace(/^(export function check(?:List|Columns)\(.*\{)$[\s\S]*?^\}$/gm, '$1}'),
 );
 
-// Of uPlot the page uses lines over axes that it labels itself: no bars, splines, bands, logarithms, dates, focus,
-// synchronised charts, legend or ranges of its own. uPlot is one large function, in which no bundler sees that.
-const UNUSED_OF_UPLOT = {
-  ...Object.fromEntries(
-    ['bars', 'findColWidth', 'splineInterp', 'monotoneCubic', '_monotoneCubic', 'clipBandLine', 'rangeLog']
-      .concat(['rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt', 'log2AxisValsFilt', 'fmtDate'])
-      .concat(['tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal'])
-      .concat(['initLegendRow', 'setLegendValues', 'syncLegend', 'toggleDOM', 'addSeries', 'delSeries'])
-      .concat(['setSeries', 'setFocus', 'pubSync', '_rangeNum', 'addBand', 'setBand', 'batch'])
-      .concat(['sortCols', 'legendStroke', 'legendFill', 'snapNumY', 'numSeriesVal', 'delBand', 'pub'])
-      .concat(['numAxisVals', 'numAxisSplits'])
-      .map((name) => [name, '']),
+const withoutUnusedOfLibraries = Object.entries(UNUSED_OF_LIBRARIES).map(([path, edits]) =>
+  replacing(new RegExp(`${path.replaceAll('/', '[/\\\\]').replaceAll('.', '[.]')}$`), (text) =>
+    withoutUnusedParts(text, edits, path),
   ),
-  // The page says where ticks are.
-  findIncr: 'return [1, 1]',
-  genIncrs: 'return []',
-  isAsc: 'return true',
-  allHeadersSame: 'return false',
-  bandFillClipDirs: 'return [0, 0]',
-  fillStroke: 'strokeFill(...[...arguments].slice(1))',
-  // A chart begins without data, and is told the range of its times.
-  autoScaleX: 'viaAutoScaleX = true; i0 = i1 = idxs[0] = idxs[1] = null; _setScale(xScaleKey, null, null)',
-  genTimeStuffs: 'return [[], [], () => {}];',
-  // Hooks are called at once, and lines lie on whole pixels.
-  fire: 'hooks[evName]?.forEach((hook) => hook.call(null, self, a1, a2));',
-  flushHooks: '',
-  pxRoundGen: 'return round;',
-};
-// What it asks about charts that the page does not draw has one answer, by which the bundler leaves out what follows.
-// Where nothing asks, as before synchronising charts and taking plugins, the code itself is cut out. A name that is
-// still used is not noticed here: the tests of the page find it.
-const ANSWERS_OF_UPLOT = [
-  [/^\tconst seriesIdxMatcher = [\s\S]*?^\tconst sync = _sync\(syncKey\);$|^\t+sync\.(?:un)?sub\(self\);$/gm, ''],
-  [/^\t\(opts\.plugins \|\| \[\]\)\.forEach\([\s\S]*?^\t\}\);$/gm, ''],
-  [/\b_pub && syncOpts\.setSeries\b/g, 'false'],
-  [/\bmode == 2\b|\bsyncKey != null|\b\w+\.distr == (?:2|3|4|100)\b|\b\w+\.distr >= 3\b/g, 'false'],
-  [/\bsrc != null|\bscaleX\.ori == 1\b/g, 'false'],
-  [/\bmode == 1\b|\b\w+\.distr == 1\b|\b(?:sx|scaleX)\.ori == 0\b|\bsrc == null/g, 'true'],
-  [/(?<!(?:const|let) )\b(?:showLegend|multiValLegend|cursorFocus|FEAT_TIME)\b(?! +=)/g, 'false'],
-  [/\bopts\.(?:title|plugins|bands)\b/g, 'undefined'],
-  [/\b(?:cursor\.dataIdx|axis\.label|series\.fill|getBBox|opts\.id|(?:w?sc|scaleOpts)\.from) != null/g, 'false'],
-  [/\b(?:axis\.label|w?sc\.from) == null|\be != null|\bdir == 1\b|\bendRad == 0 && baseRad == 0/g, 'true'],
-  [/\bxScaleDistr == [234]\b|\bband(?:Fill|Clip)Dir != 0|\bdir == -1\b|\bis(?:Obj\(rn|Str\(sv)\)/g, 'false'],
-  [/\b\w+Path instanceof Map\b|(?<=\bif \()bandClip(?=\))/g, 'false'],
-  [/\b(?:drag\.(?:y|setScale)|cursor\.(?:y|_?lock)|legend\.show|isTime|rangeIsArr)\b(?! =)/g, 'false'],
-  [/(?<!(?:const|let) )\b(?:showCursor|select\.show)\b(?! =)/g, 'true'],
-  [/\bborder\.show\b|\baxis\.align(?:To)? == [12]|(?<!\.)\bdistr == (?:3|4|100)\b|\bshouldAlpha\b(?! =)/g, 'false'],
-  [/(?<!let )\bangle\b(?! +=)/g, '0'],
-  [/^\s*uPlot\.(?:assign|fmtNum|range(?:Num|Log|Asinh)|orient|fmtDate|tzDate|sync|addGap|clipGaps) += .*;$/gm, ''],
-  [/^const (?:(?:month|day)s3?|engNames|localTz|numFormatter|fmtNum) += [^;]*;$/gm, ''],
-];
-const withoutUnusedOfUplot = replacing(/[/\\]uPlot\.esm\.js$/, (text) => {
-  const used = Object.entries(UNUSED_OF_UPLOT).reduce((left, [name, body]) => {
-    const lines = new RegExp(`^(\\t*)(function ${name}\\(.*\\) \\{)$[^]*?^\\1\\}$`, 'm');
-    if (!lines.test(left)) throw new Error(`uPlot has no function ${name} any more`);
-    return left.replace(lines, (_, indent, head) => `${indent}${head}${body}}`);
-  }, text);
-  return ANSWERS_OF_UPLOT.reduce((left, [question, answer]) => {
-    if (left.search(question) < 0) throw new Error(`uPlot asks nothing like ${question} any more`);
-    return left.replace(question, answer);
-  }, used);
-});
+);
 
 // The messages of assertions are for developers of the engine, who do not use the page for that.
 const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
@@ -227,7 +176,7 @@ async function bundle(entry) {
     platform: 'browser',
     // No property of the page or its libraries does anything when it is read, nor what d3-array makes as it is loaded.
     treeshake: { propertyReadSideEffects: false, manualPureFunctions: ['bisector', 'Blur2', 'shuffler'] },
-    resolve: { extensionAlias: { '.js': ['.ts', '.tsx', '.js'] } },
+    resolve: { alias: PREACT_SOURCES, extensionAlias: { '.js': ['.ts', '.tsx', '.js'] } },
     transform: {
       target: 'es2022',
       jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },
@@ -238,7 +187,7 @@ async function bundle(entry) {
       ...withoutWebAssembly,
       ...withoutUnused,
       withoutChecks,
-      withoutUnusedOfUplot,
+      ...withoutUnusedOfLibraries,
       ...ofParquet,
       withPlainExamples,
       withoutMethods,
