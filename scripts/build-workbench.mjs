@@ -9,17 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
+import { minify } from 'terser';
 import { licencesOf, packagesOf, writeThirdParty } from './third-party.mjs';
-import { UNUSED_OF_LIBRARIES, withoutUnusedParts } from './unused-of-libraries.mjs';
+import { withoutUnusedOfUplot } from './unused-of-uplot.mjs';
 
 const rootUrl = new URL('../', import.meta.url);
 /** 150 kB, of 1000 bytes each. */
 const PACKED_BYTES_MAX = 150_000;
-/** The sources of Preact: its modules are already minified, so nobody could say what to leave out of them. */
-const PREACT_SOURCES = {
-  'preact/hooks': fileURLToPath(new URL('node_modules/preact/hooks/src/index.js', rootUrl)),
-  preact: fileURLToPath(new URL('node_modules/preact/src/index.js', rootUrl)),
-};
 const HOUR_MS = 3_600_000;
 /** The replacements that have changed no file yet. */
 const unused = new Set();
@@ -112,12 +108,6 @@ const withoutChecks = replacing(/engine[/\\]check-input\.ts$/, (text) =>
   text.replace(/^(export function check(?:List|Columns)\(.*\{)$[\s\S]*?^\}$/gm, '$1}'),
 );
 
-const withoutUnusedOfLibraries = Object.entries(UNUSED_OF_LIBRARIES).map(([path, edits]) =>
-  replacing(new RegExp(`${path.replaceAll('/', '[/\\\\]').replaceAll('.', '[.]')}$`), (text) =>
-    withoutUnusedParts(text, edits, path),
-  ),
-);
-
 // The messages of assertions are for developers of the engine, who do not use the page for that.
 const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
   text.replace(/(assertion failed): [^'`"]*/g, '$1'),
@@ -170,13 +160,13 @@ const ofParquet = [
   ),
 ];
 
-async function bundle(entry) {
+async function bundle(entry, { isSmallest }) {
   const bundler = await rolldown({
     input: fileURLToPath(new URL(entry, rootUrl)),
     platform: 'browser',
     // No property of the page or its libraries does anything when it is read, nor what d3-array makes as it is loaded.
     treeshake: { propertyReadSideEffects: false, manualPureFunctions: ['bisector', 'Blur2', 'shuffler'] },
-    resolve: { alias: PREACT_SOURCES, extensionAlias: { '.js': ['.ts', '.tsx', '.js'] } },
+    resolve: { extensionAlias: { '.js': ['.ts', '.tsx', '.js'] } },
     transform: {
       target: 'es2022',
       jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },
@@ -187,7 +177,7 @@ async function bundle(entry) {
       ...withoutWebAssembly,
       ...withoutUnused,
       withoutChecks,
-      ...withoutUnusedOfLibraries,
+      replacing(/[/\\]uPlot\.esm\.js$/, withoutUnusedOfUplot),
       ...ofParquet,
       withPlainExamples,
       withoutMethods,
@@ -195,7 +185,8 @@ async function bundle(entry) {
     ],
   });
   const { output } = await bundler.generate({ format: 'iife', minify: true, comments: false, codeSplitting: false });
-  const code = output[0].code.trim();
+  // Terser finds a hundredth that the bundler does not, but takes seconds.
+  const { code } = isSmallest ? await minify(output[0].code, { ecma: 2022 }) : output[0];
   // The code goes inside a script element.
   if (/<\/script|<!--/i.test(code)) throw new Error(`${entry} has text that would end its script element`);
   const rendered = Object.entries(output[0].modules).filter(([, { code: own }]) => own !== null && own !== '');
@@ -232,8 +223,8 @@ function readText(path) {
 }
 
 const [page, reader, css] = await Promise.all([
-  bundle('src/workbench/main.tsx'),
-  bundle('src/workbench/formats/worker.ts'),
+  bundle('src/workbench/main.tsx', { isSmallest: true }),
+  bundle('src/workbench/formats/worker.ts', { isSmallest: false }),
   style(),
 ]);
 if (unused.size > 0) throw new Error(`nothing is replaced any more by: ${[...unused].join('; ')}`);
