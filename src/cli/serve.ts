@@ -216,7 +216,8 @@ function stopOnSignals(server: Server, io: Io): Promise<void> {
   return new Promise((done, reject) => {
     const removeListener = io.onInterrupt((signal: Interrupt) => {
       removeListener();
-      void io.stderr.write(`windrow: ${signal} received, stopping; a second one ends it at once\n`);
+      const message = `windrow: ${signal} received, stopping; a second one ends it at once\n`;
+      io.stderr.write(message).catch(() => undefined);
       server.stop().then(done, reject);
     });
   });
