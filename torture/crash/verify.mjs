@@ -159,7 +159,7 @@ async function verifyResults({ apis, batch, counts }, lane) {
   }
 }
 
-/** A pattern that is registered has a member for each of its series, and a result for each member; none is left without it. */
+/** A pattern has a member for each of its series, and each member its result; no member is left without its pattern. */
 async function verifyMembers({ apis, batch, counts }, lane) {
   const api = apis.get(lane);
   const { metric } = patternOf(lane.name);

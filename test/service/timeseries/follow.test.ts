@@ -187,7 +187,7 @@ describe('samples are followed as server-sent events', () => {
     expect(await answer.text()).toContain('header Last-Event-ID: expected the id of an event of this stream');
   });
 
-  it('an id beyond all commits, as of another shard or of a store since restored, begins anew and says so', async () => {
+  it('an id beyond all commits, as of another shard or a store since restored, begins anew and says so', async () => {
     const reader = await follow('/core/timeseries/a/live', '999999');
     const [first, reset] = await take(reader, 2);
     expect([first!.type, reset!.type]).toEqual(['samples', 'reset']);

@@ -7,7 +7,7 @@ import { nameProblem, type SampleDefaults } from './json.js';
 const [COMMA, LINE_FEED] = [0x2c, 0x0a];
 /** For at least this many names, decoding the whole text once is cheaper than each name by itself. */
 const DECODED_ONCE_MIN = 8;
-/** What `read` takes: a millisecond of work, or ten where each sample is of a new series and the code has just loaded. */
+/** What `read` takes: a millisecond of work, or ten where each sample is of a new series and the code just loaded. */
 const READ_BYTES_MAX = 131_072;
 const NOTHING = new Uint8Array(0);
 /** The replacement character, which stands for bytes that are not UTF-8. */
