@@ -74,8 +74,8 @@ export const serve: Command = {
     },
   ],
   notes: [
-    'Log lines are JSON on standard output. Ctrl-C, SIGTERM or SIGHUP stops it gracefully: running requests are answered, ' +
-      'waiting work goes on at the next start. A second one ends it at once; nothing acknowledged is lost.',
+    'Log lines are JSON on standard output. Ctrl-C, SIGTERM or SIGHUP stops it gracefully: running requests are ' +
+      'answered, waiting work goes on at the next start. A second one ends it at once; nothing acknowledged is lost.',
     'It speaks HTTP; for TLS, put a proxy in front. docs/service.md says how to deploy it.',
   ],
   examples: [
