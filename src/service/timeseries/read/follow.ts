@@ -81,8 +81,7 @@ async function* followLegs(
       const last = await storage.lastCommit(leg.shard);
       // Of another shard, or of a store since restored: nothing would be sent before there are as many commits.
       isOfFuture ||= leg.commit > last;
-      leg.commit = leg.commit > last ? last : leg.commit;
-      if (Number.isNaN(leg.commit)) leg.commit = last;
+      if (!(leg.commit <= last)) leg.commit = last;
     }
     yield writeEvent('samples', eventIdOf(legs), EMPTY);
     if (isOfFuture) yield writeEvent('reset', eventIdOf(legs), RESET);
