@@ -10,8 +10,8 @@ const shared: Options = {
   skipNodeModulesBundle: true,
   // tsup would turn `node:sqlite` into `sqlite`, which Node does not know.
   removeNodeProtocol: false,
-  // The same numbers by names that minify: 100 bytes of the packed library.
-  define: { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NaN': 'NaN' },
+  // The same numbers as short as they can be: 100 bytes of the packed core, 200 of the library.
+  define: { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NEGATIVE_INFINITY': '-1e999', 'Number.NaN': 'NaN' },
 };
 
 const library: Options = {
@@ -104,6 +104,7 @@ export default defineConfig([
     entry: {
       main: 'src/cli/main.ts',
       'csv-worker': 'src/formats/csv/threaded/worker.ts',
+      'compaction-worker': 'src/service/compaction/compaction-worker.ts',
       'step-worker': 'src/service/operations/compute/step-worker.ts',
     },
     clean: ['!run/**'],

@@ -9,11 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
+import { minify } from 'terser';
 import { licencesOf, packagesOf, writeThirdParty } from './third-party.mjs';
+import { withoutUnusedOfUplot } from './unused-of-uplot.mjs';
 
 const rootUrl = new URL('../', import.meta.url);
-/** 150 kB, of 1024 bytes each as in `weight.mjs`. */
-const PACKED_BYTES_MAX = 150 * 1024;
+/** 150 kB, of 1000 bytes each. */
+const PACKED_BYTES_MAX = 150_000;
 const HOUR_MS = 3_600_000;
 /** The replacements that have changed no file yet. */
 const unused = new Set();
@@ -106,69 +108,6 @@ const withoutChecks = replacing(/engine[/\\]check-input\.ts$/, (text) =>
   text.replace(/^(export function check(?:List|Columns)\(.*\{)$[\s\S]*?^\}$/gm, '$1}'),
 );
 
-// Of uPlot the page uses lines over axes that it labels itself: no bars, splines, bands, logarithms, dates, focus,
-// synchronised charts, legend or ranges of its own. uPlot is one large function, in which no bundler sees that.
-const UNUSED_OF_UPLOT = {
-  ...Object.fromEntries(
-    ['bars', 'findColWidth', 'splineInterp', 'monotoneCubic', '_monotoneCubic', 'clipBandLine', 'rangeLog']
-      .concat(['rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt', 'log2AxisValsFilt', 'fmtDate'])
-      .concat(['tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal'])
-      .concat(['initLegendRow', 'setLegendValues', 'syncLegend', 'toggleDOM', 'addSeries', 'delSeries'])
-      .concat(['setSeries', 'setFocus', 'pubSync', '_rangeNum', 'addBand', 'setBand', 'batch'])
-      .concat(['sortCols', 'legendStroke', 'legendFill', 'snapNumY', 'numSeriesVal', 'delBand', 'pub'])
-      .concat(['numAxisVals', 'numAxisSplits'])
-      .map((name) => [name, '']),
-  ),
-  // The page says where ticks are.
-  findIncr: 'return [1, 1]',
-  genIncrs: 'return []',
-  isAsc: 'return true',
-  allHeadersSame: 'return false',
-  bandFillClipDirs: 'return [0, 0]',
-  fillStroke: 'strokeFill(...[...arguments].slice(1))',
-  // A chart begins without data, and is told the range of its times.
-  autoScaleX: 'viaAutoScaleX = true; i0 = i1 = idxs[0] = idxs[1] = null; _setScale(xScaleKey, null, null)',
-  genTimeStuffs: 'return [[], [], () => {}];',
-  // Hooks are called at once, and lines lie on whole pixels.
-  fire: 'hooks[evName]?.forEach((hook) => hook.call(null, self, a1, a2));',
-  flushHooks: '',
-  pxRoundGen: 'return round;',
-};
-// What it asks about charts that the page does not draw has one answer, by which the bundler leaves out what follows.
-// Where nothing asks, as before synchronising charts and taking plugins, the code itself is cut out. A name that is
-// still used is not noticed here: the tests of the page find it.
-const ANSWERS_OF_UPLOT = [
-  [/^\tconst seriesIdxMatcher = [\s\S]*?^\tconst sync = _sync\(syncKey\);$|^\t+sync\.(?:un)?sub\(self\);$/gm, ''],
-  [/^\t\(opts\.plugins \|\| \[\]\)\.forEach\([\s\S]*?^\t\}\);$/gm, ''],
-  [/\b_pub && syncOpts\.setSeries\b/g, 'false'],
-  [/\bmode == 2\b|\bsyncKey != null|\b\w+\.distr == (?:2|3|4|100)\b|\b\w+\.distr >= 3\b/g, 'false'],
-  [/\bsrc != null|\bscaleX\.ori == 1\b/g, 'false'],
-  [/\bmode == 1\b|\b\w+\.distr == 1\b|\b(?:sx|scaleX)\.ori == 0\b|\bsrc == null/g, 'true'],
-  [/(?<!(?:const|let) )\b(?:showLegend|multiValLegend|cursorFocus|FEAT_TIME)\b(?! +=)/g, 'false'],
-  [/\bopts\.(?:title|plugins|bands)\b/g, 'undefined'],
-  [/\b(?:cursor\.dataIdx|axis\.label|series\.fill|getBBox|opts\.id|(?:w?sc|scaleOpts)\.from) != null/g, 'false'],
-  [/\b(?:axis\.label|w?sc\.from) == null|\be != null|\bdir == 1\b|\bendRad == 0 && baseRad == 0/g, 'true'],
-  [/\bxScaleDistr == [234]\b|\bband(?:Fill|Clip)Dir != 0|\bdir == -1\b|\bis(?:Obj\(rn|Str\(sv)\)/g, 'false'],
-  [/\b\w+Path instanceof Map\b|(?<=\bif \()bandClip(?=\))/g, 'false'],
-  [/\b(?:drag\.(?:y|setScale)|cursor\.(?:y|_?lock)|legend\.show|isTime|rangeIsArr)\b(?! =)/g, 'false'],
-  [/(?<!(?:const|let) )\b(?:showCursor|select\.show)\b(?! =)/g, 'true'],
-  [/\bborder\.show\b|\baxis\.align(?:To)? == [12]|(?<!\.)\bdistr == (?:3|4|100)\b|\bshouldAlpha\b(?! =)/g, 'false'],
-  [/(?<!let )\bangle\b(?! +=)/g, '0'],
-  [/^\s*uPlot\.(?:assign|fmtNum|range(?:Num|Log|Asinh)|orient|fmtDate|tzDate|sync|addGap|clipGaps) += .*;$/gm, ''],
-  [/^const (?:(?:month|day)s3?|engNames|localTz|numFormatter|fmtNum) += [^;]*;$/gm, ''],
-];
-const withoutUnusedOfUplot = replacing(/[/\\]uPlot\.esm\.js$/, (text) => {
-  const used = Object.entries(UNUSED_OF_UPLOT).reduce((left, [name, body]) => {
-    const lines = new RegExp(`^(\\t*)(function ${name}\\(.*\\) \\{)$[^]*?^\\1\\}$`, 'm');
-    if (!lines.test(left)) throw new Error(`uPlot has no function ${name} any more`);
-    return left.replace(lines, (_, indent, head) => `${indent}${head}${body}}`);
-  }, text);
-  return ANSWERS_OF_UPLOT.reduce((left, [question, answer]) => {
-    if (left.search(question) < 0) throw new Error(`uPlot asks nothing like ${question} any more`);
-    return left.replace(question, answer);
-  }, used);
-});
-
 // The messages of assertions are for developers of the engine, who do not use the page for that.
 const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
   text.replace(/(assertion failed): [^'`"]*/g, '$1'),
@@ -221,7 +160,7 @@ const ofParquet = [
   ),
 ];
 
-async function bundle(entry) {
+async function bundle(entry, { isSmallest }) {
   const bundler = await rolldown({
     input: fileURLToPath(new URL(entry, rootUrl)),
     platform: 'browser',
@@ -238,7 +177,7 @@ async function bundle(entry) {
       ...withoutWebAssembly,
       ...withoutUnused,
       withoutChecks,
-      withoutUnusedOfUplot,
+      replacing(/[/\\]uPlot\.esm\.js$/, withoutUnusedOfUplot),
       ...ofParquet,
       withPlainExamples,
       withoutMethods,
@@ -246,7 +185,8 @@ async function bundle(entry) {
     ],
   });
   const { output } = await bundler.generate({ format: 'iife', minify: true, comments: false, codeSplitting: false });
-  const code = output[0].code.trim();
+  // Terser finds a hundredth that the bundler does not, but takes seconds.
+  const { code } = isSmallest ? await minify(output[0].code, { ecma: 2022 }) : output[0];
   // The code goes inside a script element.
   if (/<\/script|<!--/i.test(code)) throw new Error(`${entry} has text that would end its script element`);
   const rendered = Object.entries(output[0].modules).filter(([, { code: own }]) => own !== null && own !== '');
@@ -283,8 +223,8 @@ function readText(path) {
 }
 
 const [page, reader, css] = await Promise.all([
-  bundle('src/workbench/main.tsx'),
-  bundle('src/workbench/formats/worker.ts'),
+  bundle('src/workbench/main.tsx', { isSmallest: true }),
+  bundle('src/workbench/formats/worker.ts', { isSmallest: false }),
   style(),
 ]);
 if (unused.size > 0) throw new Error(`nothing is replaced any more by: ${[...unused].join('; ')}`);

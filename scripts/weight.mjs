@@ -17,10 +17,10 @@ const distPath = fileURLToPath(new URL('../dist/', import.meta.url));
 const KILOBYTE = 1024;
 const CORE_BYTES_GOAL = 37.5 * KILOBYTE;
 /** The current sizes plus a little; docs/architecture.md says what weighs how much. */
-const CORE_BYTES_MAX = 40.2 * KILOBYTE;
+const CORE_BYTES_MAX = 40.1 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a limit of their own. */
-const EXTENSIONS_BYTES_MAX = 19.1 * KILOBYTE;
-const WHOLE_BYTES_MAX = 80.4 * KILOBYTE;
+const EXTENSIONS_BYTES_MAX = 19 * KILOBYTE;
+const WHOLE_BYTES_MAX = 80.2 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** CI machines are slow and busy; more than this is not noise. */
 const IMPORT_MS_MAX = 100;
@@ -50,7 +50,8 @@ const withoutExtensions = {
 /** What a statement imports, bundled for a browser with its WebAssembly, after tree-shaking. */
 async function bundleSize(contents, plugins = []) {
   const options = { bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022', write: false };
-  const define = { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NaN': 'NaN' }; // as tsup.config.ts has it
+  // As tsup.config.ts has it.
+  const define = { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NEGATIVE_INFINITY': '-1e999', 'Number.NaN': 'NaN' };
   const { outputFiles } = await build({ ...options, define, plugins, stdin: { contents, resolveDir: srcPath } });
   return sizeOf(outputFiles[0].text);
 }

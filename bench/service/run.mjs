@@ -42,10 +42,13 @@ const SERIES_COUNT = 100;
 const DAY_MS = 86_400_000;
 /** The unit of processor time in /proc. */
 const TICK_US = 10_000;
-/** A server is at rest if it takes less than this share of a core for this long; and how long to wait for that. */
+/**
+ * A server is at rest if it takes less than this share of a core for this long, which is longer than the service
+ * pauses before it looks for samples to compact; and how long to wait for that.
+ */
 const REST_SHARE = 0.1;
-const REST_MS = 500;
-const REST_MS_MAX = 20_000;
+const REST_MS = 1500;
+const REST_MS_MAX = 120_000;
 /** The bodies of a run are within one day, and are sent again for later days. */
 const RUN_DAYS = 300;
 /** What has been printed, as a page. */
@@ -228,8 +231,9 @@ async function usageAtRest(pid) {
     await sleep(REST_MS);
     const [before] = usage;
     usage = usageOf(pid);
-    if (usage[0] - before < REST_MS * REST_SHARE * 1000) break;
+    if (usage[0] - before < REST_MS * REST_SHARE * 1000) return usage;
   }
+  console.error(`process ${pid} still works ${REST_MS_MAX / 1000} s after its run: the next figures include that`);
   return usage;
 }
 

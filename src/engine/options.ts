@@ -53,7 +53,9 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
   if (allowedLatenessMs === undefined) {
     throw wrongOption('allowedLateness', 'an ISO 8601 duration like PT5M', describeValue(allowedLateness));
   }
-  return { fromMs, untilMs, maxOutputSamples, clock: options.clock ?? (() => 0), allowedLatenessMs };
+  const { clock = () => 0 } = options;
+  if (typeof clock !== 'function') throw wrongOption('clock', 'a function', describeValue(clock));
+  return { fromMs, untilMs, maxOutputSamples, clock, allowedLatenessMs };
 }
 
 /** How long before `from` a run reads samples to warm up, in milliseconds. @throws InputError */

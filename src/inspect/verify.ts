@@ -96,8 +96,8 @@ export function* verifyEach(
   options: VerifyOptions = {},
   by: Engine = engine,
 ): Generator<string, Verified> {
+  const planned = planEveryIn(plan, options);
   const { variantCount = VARIANT_COUNT, seed = 1, onVariant: _, ...run } = options;
-  const planned = planEveryIn(plan, run.timezone);
   const matcher = new SourceMatcher(planned.sources);
   const samples = new Samples(inputs.filter((input) => matcher.wants(input)));
   const batch = by.runBatch(planned, samples.inputs, run).series;

@@ -96,7 +96,7 @@ export function why(
   at: Instant,
   options: RunOptions = {},
 ): Why {
-  const planned = planOfResult(planEveryIn(plan, options.timezone), of);
+  const planned = planOfResult(planEveryIn(plan, options), of);
   const timeMs = toMs('at', at, planned.timezone);
   const last = stepOf(planned, of);
   const results = runBatch(everyStep(planned), plan.every === undefined ? inputs : withEmpty(planned, inputs), {

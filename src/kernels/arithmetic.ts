@@ -1,10 +1,10 @@
+import { isAllFinite } from './check.js';
 import { simdFor } from './simd.js';
 
 /**
  * Arithmetic over the first `count` entries of `value` (or `left` and `right`). The results go to `out`, which may be
  * the column of `value` or `left`; each function returns whether all of them are finite. The loops are the definition.
- * Columns in WebAssembly memory go to the SIMD kernel of the same name, which gives the same bits. `bad` adds up x − x,
- * which is 0 only for finite x.
+ * Columns in WebAssembly memory go to the SIMD kernel of the same name, which gives the same bits.
  */
 
 /** Writes the results to `out`; false when a result may not be finite. */
@@ -15,13 +15,8 @@ export type VectorKernel = (left: Float64Array, right: Float64Array, count: numb
 export function addScalar(value: Float64Array, count: number, scalar: number, out: Float64Array): boolean {
   const simd = simdFor(value, count, out);
   if (simd !== undefined) return simd.addScalar(value.byteOffset, count, scalar, out.byteOffset) === 1;
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = value[i]! + scalar;
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = value[i]! + scalar;
+  return isAllFinite(out, 0, count);
 }
 
 export function subScalar(value: Float64Array, count: number, scalar: number, out: Float64Array): boolean {
@@ -31,73 +26,43 @@ export function subScalar(value: Float64Array, count: number, scalar: number, ou
 export function mulScalar(value: Float64Array, count: number, scalar: number, out: Float64Array): boolean {
   const simd = simdFor(value, count, out);
   if (simd !== undefined) return simd.mulScalar(value.byteOffset, count, scalar, out.byteOffset) === 1;
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = value[i]! * scalar;
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = value[i]! * scalar;
+  return isAllFinite(out, 0, count);
 }
 
 export function divScalar(value: Float64Array, count: number, scalar: number, out: Float64Array): boolean {
   const simd = simdFor(value, count, out);
   if (simd !== undefined) return simd.divScalar(value.byteOffset, count, scalar, out.byteOffset) === 1;
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = value[i]! / scalar;
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = value[i]! / scalar;
+  return isAllFinite(out, 0, count);
 }
 
 export function add(left: Float64Array, right: Float64Array, count: number, out: Float64Array): boolean {
   const simd = simdFor(left, count, out, right);
   if (simd !== undefined) return simd.add(left.byteOffset, right.byteOffset, count, out.byteOffset) === 1;
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = left[i]! + right[i]!;
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = left[i]! + right[i]!;
+  return isAllFinite(out, 0, count);
 }
 
 export function sub(left: Float64Array, right: Float64Array, count: number, out: Float64Array): boolean {
   const simd = simdFor(left, count, out, right);
   if (simd !== undefined) return simd.sub(left.byteOffset, right.byteOffset, count, out.byteOffset) === 1;
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = left[i]! - right[i]!;
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = left[i]! - right[i]!;
+  return isAllFinite(out, 0, count);
 }
 
 export function mul(left: Float64Array, right: Float64Array, count: number, out: Float64Array): boolean {
   const simd = simdFor(left, count, out, right);
   if (simd !== undefined) return simd.mul(left.byteOffset, right.byteOffset, count, out.byteOffset) === 1;
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = left[i]! * right[i]!;
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = left[i]! * right[i]!;
+  return isAllFinite(out, 0, count);
 }
 
 export function div(left: Float64Array, right: Float64Array, count: number, out: Float64Array): boolean {
   const simd = simdFor(left, count, out, right);
   if (simd !== undefined) return simd.div(left.byteOffset, right.byteOffset, count, out.byteOffset) === 1;
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = left[i]! / right[i]!;
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = left[i]! / right[i]!;
+  return isAllFinite(out, 0, count);
 }
 
 export function abs(value: Float64Array, count: number, out: Float64Array): true {

@@ -1,3 +1,4 @@
+import { isAllFinite } from './check.js';
 import { roundQuotient, toInteger } from './exact/integers.js';
 import { quotientOf } from './exact/results.js';
 import { lossOf, productError } from './exact/sums.js';
@@ -23,7 +24,6 @@ export function linear(value: Float64Array, count: number, by: Linear, out: Floa
   const divisor = Number(by.divisor);
   // If doubles cannot hold the coefficients, everything is computed in whole numbers.
   const isHeld = BigInt(factor) === by.factor && BigInt(offset) === by.offset && BigInt(divisor) === by.divisor;
-  let bad = 0;
   for (let i = 0; i < count; i++) {
     const x = value[i]!;
     const product = x * factor;
@@ -34,12 +34,10 @@ export function linear(value: Float64Array, count: number, by: Linear, out: Floa
     const numerator = sum + low;
     const size = Math.abs(x);
     const isTwo = isHeld && size > LEAST && size < GREATEST && lossOf(sumLoss, productLoss, low) === 0;
-    let y = isTwo ? quotientOf(numerator, lossOf(sum, low, numerator), divisor) : Number.NaN;
-    if (Number.isNaN(y)) y = x === 0 && offset === 0 ? x : exactly(x, by); // -0 stays -0, as with Mul
-    out[i] = y;
-    bad += y - y;
+    const y = isTwo ? quotientOf(numerator, lossOf(sum, low, numerator), divisor) : Number.NaN;
+    out[i] = !Number.isNaN(y) ? y : x === 0 && offset === 0 ? x : exactly(x, by); // -0 stays -0, as with Mul
   }
-  return bad === 0;
+  return isAllFinite(out, 0, count);
 }
 
 function exactly(x: number, { factor, offset, divisor }: Linear): number {

@@ -1,8 +1,9 @@
+import { isAllFinite } from './check.js';
 import { exp as expOf, logBase as logBaseOf, log as logOf, pow as powOf } from './exact/elementary.js';
 
 /**
  * Elementwise functions of one or two columns. The first `count` results go to `out`, which may be the column of
- * `value` or `left`; each function returns whether all of them are finite. `bad` adds up x − x, 0 only for finite x.
+ * `value` or `left`; each function returns whether all of them are finite.
  */
 
 type Column = Float64Array;
@@ -29,23 +30,13 @@ export function max(left: Column, right: Column, count: number, out: Column): tr
 }
 
 export function modScalar(value: Column, count: number, scalar: number, out: Column): boolean {
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = modOf(value[i]!, scalar);
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = modOf(value[i]!, scalar);
+  return isAllFinite(out, 0, count);
 }
 
 export function mod(left: Column, right: Column, count: number, out: Column): boolean {
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = modOf(left[i]!, right[i]!);
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = modOf(left[i]!, right[i]!);
+  return isAllFinite(out, 0, count);
 }
 
 // The remainder of a division rounded down, so it has the sign of the divisor (−1 mod 24 is 23). 0 is never −0.
@@ -55,54 +46,29 @@ function modOf(x: number, divisor: number): number {
 }
 
 export function powScalar(value: Column, count: number, scalar: number, out: Column): boolean {
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = powOf(value[i]!, scalar);
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = powOf(value[i]!, scalar);
+  return isAllFinite(out, 0, count);
 }
 
 export function pow(left: Column, right: Column, count: number, out: Column): boolean {
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = powOf(left[i]!, right[i]!);
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = powOf(left[i]!, right[i]!);
+  return isAllFinite(out, 0, count);
 }
 
 export function sqrt(value: Column, count: number, out: Column): boolean {
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = Math.sqrt(value[i]!);
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = Math.sqrt(value[i]!);
+  return isAllFinite(out, 0, count);
 }
 
 export function exp(value: Column, count: number, out: Column): boolean {
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = expOf(value[i]!);
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = expOf(value[i]!);
+  return isAllFinite(out, 0, count);
 }
 
 /** The logarithm to a base; the natural one without. */
 export function log(value: Column, count: number, base: number | undefined, out: Column): boolean {
-  let bad = 0;
-  for (let i = 0; i < count; i++) {
-    const x = base === undefined ? logOf(value[i]!) : logBaseOf(value[i]!, base);
-    out[i] = x;
-    bad += x - x;
-  }
-  return bad === 0;
+  for (let i = 0; i < count; i++) out[i] = base === undefined ? logOf(value[i]!) : logBaseOf(value[i]!, base);
+  return isAllFinite(out, 0, count);
 }
 
 /** −1, 0 or 1. */
@@ -130,12 +96,9 @@ export function throughPoints(
   out: Column,
 ): boolean {
   const rise = y1 - y0;
-  let bad = 0;
   for (let i = 0; i < count; i++) {
     const f = (value[i]! - x0) / (x1 - x0);
-    const y = f < 0.5 ? y0 + rise * f : y1 - rise * (1 - f);
-    out[i] = y;
-    bad += y - y;
+    out[i] = f < 0.5 ? y0 + rise * f : y1 - rise * (1 - f);
   }
-  return bad === 0;
+  return isAllFinite(out, 0, count);
 }

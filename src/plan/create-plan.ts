@@ -1,7 +1,7 @@
 import { describeValue, InputError, type Issue, RequestError, wrongOption } from '../core/errors.js';
 import { finish, type InTurns } from '../core/turns.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
-import { checkPlan, type Plan, type PlanItem } from './plan.js';
+import { checkOptions, checkPlan, type Plan, type PlanItem } from './plan.js';
 import { readRequest } from './read-request.js';
 import type { RequestLike } from './request.js';
 import { fillWindows, resolve } from './resolve.js';
@@ -64,9 +64,11 @@ export function* planInTurns(request: unknown, options: PlanOptions = {}): InTur
   });
 }
 
-/** The plan of the same request for a run in another zone. @throws InputError if it is not a plan, or not a zone. */
-export function planInTimezone(plan: Plan, timezone: string | undefined): Plan {
+/** The plan of the same request for a run, whose options may name another zone. @throws InputError if one is wrong. */
+export function planInTimezone(plan: Plan, options: PlanOptions): Plan {
   checkPlan(plan);
+  checkOptions(options);
+  const { timezone } = options;
   if (plan.every !== undefined) throw new InputError('input.plan', 'plan: run it by windrow/every');
   return timezone === undefined || timezone === plan.timezone ? plan : createPlan(plan.request, { timezone });
 }

@@ -8,7 +8,7 @@ import { checkPlan, type Plan, type PlanInput } from './plan.js';
 export function explain(plan: Plan): string {
   checkPlan(plan);
   const lines = [
-    `${plan.items.length} result(s) from ${plan.sources.length} source(s) by ${plan.steps.length} step(s); ` +
+    `${counted(plan.items, 'result')} from ${counted(plan.sources, 'source')} by ${counted(plan.steps, 'step')}; ` +
       `time zone ${plan.timezone}`,
     '',
     ...plan.sources.map((source, index) => `source ${index + 1}  ${seriesName(source)}`),
@@ -38,6 +38,10 @@ export function explain(plan: Plan): string {
   return `${lines.join('\n')}\n`;
 }
 
+function counted(list: readonly unknown[], noun: string): string {
+  return `${list.length} ${noun}${list.length === 1 ? '' : 's'}`;
+}
+
 /** What `explain` says of a step. */
 export function describeStep(plan: Plan, index: number): Description {
   const { operation, parameters } = plan.steps[index]!;
@@ -65,7 +69,7 @@ function inputName(plan: Plan, { from, index }: PlanInput): string {
 export function describeReach(reach: Reach): string {
   switch (reach.kind) {
     case 'sample':
-      return 'the sample(s) of the same time';
+      return 'the sample of the same time';
     case 'moved':
       return reach.byMs === undefined
         ? 'the sample that many windows away'

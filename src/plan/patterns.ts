@@ -4,7 +4,7 @@ import { type SeriesReference, seriesKey, seriesName } from '../core/series.js';
 import { SourceMatcher } from '../core/source-matcher.js';
 import { finish, type InTurns } from '../core/turns.js';
 import { createPlan, type PlanOptions, planInTurns } from './create-plan.js';
-import { checkPlan, type Plan } from './plan.js';
+import { checkOptions, checkPlan, type Plan } from './plan.js';
 import type { RequestLike } from './request.js';
 
 /** The most different patterns in a request, as each is compared with all other ids. */
@@ -32,9 +32,11 @@ export function* planEveryInTurns(request: unknown, options: PlanOptions = {}): 
   return every === undefined ? plan : Object.freeze({ ...plan, every });
 }
 
-/** The plan of the same request for a run in another zone. @throws InputError if it is not a plan, or not a zone. */
-export function planEveryIn(plan: Plan, timezone: string | undefined): Plan {
+/** The plan of the same request for a run, whose options may name another zone. @throws InputError if one is wrong. */
+export function planEveryIn(plan: Plan, options: PlanOptions): Plan {
   checkPlan(plan);
+  checkOptions(options);
+  const { timezone } = options;
   return timezone === undefined || timezone === plan.timezone ? plan : planEvery(plan.request, { timezone });
 }
 

@@ -1,4 +1,4 @@
-import { describeValue, InputError } from '../core/errors.js';
+import { describeValue, InputError, wrongOption } from '../core/errors.js';
 import type { SeriesReference } from '../core/series.js';
 import type { Parameters } from '../operations/parameters.js';
 
@@ -53,4 +53,10 @@ export function checkPlan(plan: Plan): void {
   if (!isPlan) {
     throw new InputError('input.plan', `plan: expected the result of createPlan, received ${describeValue(plan)}`);
   }
+}
+
+/** Checks that the options of a run are an object. @throws InputError */
+export function checkOptions(options: unknown): void {
+  if (typeof options === 'object' && options !== null) return;
+  throw wrongOption('options', 'an object', describeValue(options));
 }

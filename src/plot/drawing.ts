@@ -2,14 +2,20 @@ import { styleSheet } from './style.js';
 
 /** What all SVG drawings share: the frame, texts that fit, and escaping. */
 
-/** The approximate width of a letter in a font of 12 pixels; Chinese characters and emoji are wider. */
-export const LETTER_WIDTH = 6.9;
-const WIDE_LETTER_WIDTH = 12.5;
-const WIDE = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60]|\p{Extended_Pictographic}/u;
+/** The most that letters take in DejaVu Sans of 12 pixels, which is wider than most fonts. The first match counts. */
+const LETTER_WIDTHS: readonly (readonly [letters: RegExp, width: number])[] = [
+  [/[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60]|\p{Extended_Pictographic}/u, 12.5],
+  [/[mwMW@%—…]/, 12],
+  [/[ijlrtfIJ .,:;'"|!()[\]/\\-]/, 5.5],
+  [/[+=<>~^#&×]|\p{Lu}/u, 10.1],
+];
+const USUAL_WIDTH = 7.7;
 
-/** The approximate width of a text in pixels. */
+/** About how wide a text is at most, in pixels. */
 export function textWidth(content: string): number {
-  return Array.from(content).reduce((sum, letter) => sum + (WIDE.test(letter) ? WIDE_LETTER_WIDTH : LETTER_WIDTH), 0);
+  const widthOf = (letter: string): number =>
+    LETTER_WIDTHS.find(([letters]) => letters.test(letter))?.[1] ?? USUAL_WIDTH;
+  return Array.from(content).reduce((sum, letter) => sum + widthOf(letter), 0);
 }
 
 /** Shortens a text to a width: `…` replaces its middle, because names differ at either end. */

@@ -9,7 +9,7 @@ const BOX_WIDTH = 330;
 const PADDING = 12;
 const LINE_HEIGHT = 17;
 /** The width of bold letters relative to others. */
-const BOLD_SCALE = 1.15;
+const BOLD_SCALE = 1.2;
 const MARGIN = 16;
 
 /** A line of text in a box. */

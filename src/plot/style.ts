@@ -1,7 +1,8 @@
 /** The style of a chart, for light backgrounds and, where the reader prefers them, for dark ones. */
 export function styleSheet(): string {
   return [
-    "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}",
+    // No `font`: the renderer of PNG does not know it.
+    "text{font-size:12px;font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}",
     'text{font-variant-numeric:tabular-nums}',
     '.title{font-size:16px;font-weight:600}',
     '.value,.zone{text-anchor:end}.time{text-anchor:middle}.zone{font-size:11px}',

@@ -1,5 +1,5 @@
 import { type Curve, curvesOf, type Frame, frameOf } from './curve.js';
-import { escapeXml, fitted, LETTER_WIDTH, pixel, text, textWidth, wrapSvg } from './drawing.js';
+import { escapeXml, fitted, pixel, text, textWidth, wrapSvg } from './drawing.js';
 import { type ChartLine, type Extent, extentOf, groupIntoPanels, type Panel, timeExtentOf } from './panels.js';
 import { dashes, palette } from './style.js';
 import { describeTime, timeTicks } from './time-ticks.js';
@@ -36,7 +36,7 @@ export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {})
   const time = timeExtentOf(lines);
   const heights = panels.map((panel) => heightOf(panel, panels.length));
   const axes = panels.map((panel, index) => ticksOf(panel, heights[index] ?? 0));
-  const left = 22 + LETTER_WIDTH * Math.max(3, ...axes.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
+  const left = 22 + Math.max(20, ...axes.flatMap(({ ticks }) => ticks.map(({ label }) => textWidth(label))));
   const body: string[] = [];
   let top = title === '' ? 12 : TITLE_HEIGHT + 12;
   if (title !== '') body.push(text('title', left, 26, fitted(title, (width - left - RIGHT) / TITLE_SCALE)));

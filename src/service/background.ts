@@ -1,10 +1,10 @@
 import { groupBy } from '../core/group.js';
 import { createCompactor } from '../storage/samples/compaction/compactor.js';
 import { createRuleFinder, deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
+import { writeReserved } from '../storage/storage.js';
 import type { SeriesRow } from '../storage/tables/samples.js';
 import type { ServiceContext } from './context.js';
 import { listRetention } from './identity/retention.js';
-import { writeReserved } from './store.js';
 
 /** Stops background work; resolves once none of it runs. */
 export type StopWork = () => Promise<void>;
@@ -37,10 +37,11 @@ export function repeat(
 
 /** Moves samples from the log into segments. */
 export function startCompaction(context: ServiceContext): StopWork {
-  const { storage, samples, scheduler, clock, settings, log, metrics } = context;
+  const { storage, samples, prepareMove, scheduler, clock, settings, log, metrics } = context;
   const compactor = createCompactor({
     storage,
     samples,
+    ...(prepareMove === undefined ? {} : { prepare: prepareMove }),
     scheduler,
     clock,
     pollIntervalMs: settings.pollIntervalMs,

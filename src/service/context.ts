@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { v7 } from 'uuid';
+import type { PrepareMove } from '../storage/samples/compaction/compactor.js';
 import type { SampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
 import type { Metrics } from './http/metrics.js';
@@ -28,6 +29,8 @@ export interface ServiceContext {
   readonly storage: Storage;
   readonly placements: Placements;
   readonly samples: SampleStore;
+  /** Prepares compaction in another thread; undefined if this one does it. */
+  readonly prepareMove?: PrepareMove | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly scheduler: Scheduler;

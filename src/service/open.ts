@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { openStorage } from '../storage/index.js';
 import { createSampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
+import { openCompactionThread } from './compaction/thread.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './http/metrics.js';
@@ -41,11 +42,14 @@ export async function openService(
   const metrics = createMetrics();
   const storage = countErrors(own, metrics);
   watchStore(metrics, storage, clock);
-  if (options.storage === undefined && options.dataDirectory !== undefined) watchDisk(metrics, options.dataDirectory);
+  const file = options.storage === undefined && (options.store ?? '') === '' ? options.dataDirectory : undefined;
+  if (file !== undefined) watchDisk(metrics, file);
+  const thread = file === undefined || settings.workerCount < 1 ? undefined : openCompactionThread(file);
   const context: ServiceContext = Object.freeze({
     storage,
     placements: new Placements(storage),
     samples: createSampleStore({ clock }),
+    prepareMove: thread?.prepare,
     clock,
     random,
     scheduler,
@@ -59,6 +63,7 @@ export async function openService(
     ...service,
     close: async () => {
       await service.stop();
+      await thread?.close();
       if (options.storage === undefined) await storage.close();
     },
   };

@@ -33,7 +33,7 @@ const defaults = {
   leaseMs: 15_000,
   /** How often a failing item is retried. */
   retryCountMax: 3,
-  /** Worker threads that compute history. */
+  /** Worker threads that compute history; with 0, compaction of an embedded store has no thread of its own either. */
   workerCount: 1,
   /** How long a continuation token lives, in seconds; old versions of events are kept for as long. */
   continuationLifetimeS: 3600,

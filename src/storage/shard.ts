@@ -1,8 +1,15 @@
 import { crc32 } from 'node:zlib';
 import { hashText } from '../core/hash.js';
+import { StorageError } from './errors.js';
 
 /** How many shards a store has. Fixed when it is created: with another count, keys would not be found. */
 export const SHARD_COUNT = 32;
+
+/** @throws StorageError unless it is the number of a shard. */
+export function checkShard(shard: number): void {
+  if (Number.isInteger(shard) && shard >= 0 && shard < SHARD_COUNT) return;
+  throw new StorageError('storage.key', `expected a shard from 0 to ${SHARD_COUNT - 1}, received ${shard}`);
+}
 
 /**
  * An organisation's home shard: it has what belongs to the organisation as a whole, and its series unless they are

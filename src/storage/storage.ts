@@ -119,6 +119,15 @@ export interface Transaction extends Reader {
   delete<Row>(table: Table<Row>, where: readonly Condition<Row>[]): Promise<number>;
 }
 
+/** A transaction that may use the disk's reserve, so that it works on a full disk: it writes little, or frees space. */
+export function writeReserved<Result>(
+  storage: Storage,
+  shard: number,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return storage.transaction(shard, work, { usesReserve: true });
+}
+
 /**
  * All conditions must hold. `=` and `!=` treat null as a value like any other; `<`, `<=`, `>`, `>=` are never true of
  * null. Text is compared by its UTF-8 bytes.

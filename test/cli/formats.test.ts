@@ -25,6 +25,21 @@ function negating(files: Readonly<Record<string, string | Uint8Array>> = {}): Wo
 const run = (world: World, input: string, ...words: string[]): Promise<Ended> =>
   world.run('run', '~/request.json', '--input', `~/${input}`, ...words);
 
+it('--encoding takes the names of browsers, and is for CSV: other formats refuse what their text is not', async () => {
+  const bytes = readFileSync(new URL('../formats/files/duckdb-decimals.parquet', import.meta.url));
+  const rows = [`{"timestamp":"${ROWS[0]}","value":1}`, '{"timestamp":"2024-03-02","value":2}'].join('\n');
+  const lines = 'office value=1 1709251200000000000\n';
+  const world = negating({ 'office.ndjson': rows, 'office.lp': lines, 'office.parquet': bytes, 'office.csv': CSV });
+  for (const name of ['office.ndjson', 'office.lp', 'office.parquet']) {
+    const { code, stderr } = await run(world, name, '--encoding', 'latin1', '--as', 'office');
+    expect([code, stderr.includes(`${name}: the option encoding (windows-1252) is for CSV`)]).toEqual([2, true]);
+  }
+  expect(await run(world, 'office.ndjson', '--encoding', 'utf8')).toMatchObject({ code: 0 });
+  const { code, stderr } = await run(world, 'office.csv', '--encoding', 'klingon');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--encoding: expected utf-8 or utf-16le')]);
+  expect(await run(world, 'office.csv', '--encoding', 'ISO-8859-1')).toMatchObject({ code: 0, stdout: RESULT });
+});
+
 it('rows of Parquet that all lie outside the run give no results, as with CSV', async () => {
   const bytes = readFileSync(new URL('../formats/files/duckdb-decimals.parquet', import.meta.url));
   const world = negating({ 'office.csv': CSV, 'days.parquet': bytes });

@@ -32,12 +32,15 @@ function faultsOf(text: string, entry: string): [place: string, message: string]
   });
 }
 
+/** The declarations, read once for all services. */
+const documents = ts.createDocumentRegistry();
+
 function serviceOf(code: string, entry: string): ts.LanguageService & { readonly text: string } {
   const text = `import { createPlan, pipeline, type RequestStep } from './${entry}';\n${code}`;
   const host: ts.LanguageServiceHost = {
     getCompilationSettings: () => ({ module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true }),
     getScriptFileNames: () => [fileName],
-    getScriptVersion: () => '1',
+    getScriptVersion: (name) => (name === fileName ? text : '1'),
     getScriptSnapshot: (name) => {
       const found = name === fileName ? text : ts.sys.readFile(name);
       return found === undefined ? undefined : ts.ScriptSnapshot.fromString(found);
@@ -48,7 +51,7 @@ function serviceOf(code: string, entry: string): ts.LanguageService & { readonly
     readFile: ts.sys.readFile,
     directoryExists: ts.sys.directoryExists,
   };
-  return { ...ts.createLanguageService(host), text };
+  return { ...ts.createLanguageService(host, documents), text };
 }
 
 /** A step with a parameter of an operation for each example, as the type of a parameter may depend on the others. */

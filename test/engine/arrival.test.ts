@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createPlan, InputError, openStream, runBatch, type Series } from '../../src/index.js';
+import { openEvery, planEvery, runEvery } from '../../src/engine/every/index.js';
+import {
+  createPlan,
+  InputError,
+  openFleet,
+  openStream,
+  restoreStream,
+  runBatch,
+  type Series,
+} from '../../src/index.js';
+import { verify, why } from '../../src/inspect/index.js';
 import {
   expectSame,
   feedingArbitrary,
@@ -205,6 +215,28 @@ describe('an invalid call', () => {
     const refusal = expect.objectContaining({ code: 'option.value' });
     for (const call of [runBatch.bind(null, copyPlan, [seriesOf([1], [1])]), openStream.bind(null, copyPlan)]) {
       expect(() => call(options)).toThrow(refusal);
+    }
+  });
+
+  test('with options that are no object, or a clock that is no function, names them', () => {
+    const plan = planEvery(copyPlan.request);
+    const input = [seriesOf([1], [1])];
+    const calls: ((options: never) => unknown)[] = [
+      (options) => runBatch(copyPlan, input, options),
+      (options) => openStream(copyPlan, options),
+      (options) => restoreStream(copyPlan, openStream(copyPlan).checkpoint(), options),
+      (options) => openFleet(copyPlan, options),
+      (options) => runEvery(plan, input, options),
+      (options) => openEvery(plan, options),
+      (options) => verify(plan, input, options),
+      (options) => why(plan, input, { timeseriesId: 'in', metric: 'Result' }, 1, options),
+    ];
+    for (const call of calls) {
+      // JavaScript callers may pass anything
+      expect(() => call(null as never)).toThrow(/^options: expected an object, received null$/);
+      expect(() => call('PT5M' as never)).toThrow(/^options: expected an object, received "PT5M"$/);
+      expect(() => call({ clock: 5 } as never)).toThrow(/^clock: expected a function, received 5$/);
+      expect(() => call(null as never)).toThrow(InputError);
     }
   });
 

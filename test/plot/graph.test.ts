@@ -81,6 +81,26 @@ describe('the picture of a plan', () => {
     expect(svg).toMatch(new RegExp(`<desc>[^<]*${id}/Raw`));
   });
 
+  it('keeps every text within its box, in the font of a PNG, which knows its weight', async () => {
+    const { Resvg } = await import('@resvg/resvg-js');
+    const names = [
+      'W'.repeat(60),
+      'AHU-17 SUPPLY TEMPERATURE AFTER HEATING COIL',
+      'm²_'.repeat(30),
+      '20240131'.repeat(9),
+    ];
+    for (const name of names) {
+      const svg = drawGraph(createPlan([pipeline(name).abs().as(name)]));
+      const [head = ''] = svg.split('<rect');
+      const widthOf = (text: string): number => new Resvg(`${head}${text}</svg>`).innerBBox()?.width ?? 0;
+      const texts = [...svg.matchAll(/<text[^>]*>[^<]*<\/text>/g)].map(([text]) => text);
+      expect(texts).toHaveLength(7);
+      for (const text of texts) expect(widthOf(text), text).toBeLessThanOrEqual(330 - 12);
+      const [bold = ''] = texts;
+      expect(widthOf(bold)).toBeGreaterThan(widthOf(bold.replace('strong', 'faint')));
+    }
+  });
+
   it('shortens bold text more, as its letters are wider', () => {
     const svg = drawGraph(createPlan([pipeline('n'.repeat(200)).abs().as('n'.repeat(100))]));
     const longest = (texts: RegExp) => Math.max(...[...svg.matchAll(texts)].map(([, text = '']) => text.length));

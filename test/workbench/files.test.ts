@@ -117,6 +117,27 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     expect(await page.locator('.message').count()).toBe(0);
   });
 
+  it('are no longer read after Cancel: their series are not there, and what was open stays', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'january.csv', january);
+    // 150 MB, made in the page.
+    await page.evaluate(`{
+      const rows = '2024-03-01T00:00:00Z,1\\n'.repeat(65_000);
+      const files = new DataTransfer();
+      files.items.add(new File(['timestamp,value\\n', ...Array(100).fill(rows)], 'large.csv'));
+      const chooser = document.querySelector('input[type=file]');
+      chooser.files = files.files;
+      chooser.dispatchEvent(new Event('change'));
+    }`);
+    await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+    await eventually(() => page.locator('.message').textContent()).toContain('large.csv was not read to its end');
+    expect(await page.locator('main').getAttribute('data-busy')).toBe('false');
+    expect(await page.getByRole('checkbox', { name: /^Draw / }).count()).toBe(1);
+    await openCsv(page, 'february.csv', january);
+    await eventually(() => page.locator('.message').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
   it('that do not say what they hold are asked about, and read as the command reads them', async () => {
     const { page, faults } = await open(fileUrl);
     const text = 'created,updated,value\n03/04/2024,04/04/2024,1,5\n04/04/2024,05/04/2024,2\n05/04/2024,06/04/2024,4\n';

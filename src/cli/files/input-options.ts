@@ -1,6 +1,6 @@
 import { WindrowError } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
-import { encodings } from '../../formats/csv/encoding.js';
+import { type Encoding, encodingOf, encodings } from '../../formats/csv/encoding.js';
 import type { CsvReaderOptions } from '../../formats/csv/index.js';
 import type { Format } from '../../formats/format.js';
 import { formatNames, formats } from '../../formats/formats.js';
@@ -72,6 +72,14 @@ export function formatOption(given: Given, flag: string): Format | undefined {
   throw new WindrowError('arguments', `${flag}: ${expected}`);
 }
 
+function encodingOption(given: Given): Encoding | undefined {
+  const name = textOf(given, '--encoding');
+  const encoding = name === undefined ? undefined : encodingOf(name);
+  if (name === undefined || encoding !== undefined) return encoding;
+  const expected = `expected ${encodings.join(' or ')}, received ${JSON.stringify(name)}`;
+  throw new WindrowError('arguments', `--encoding: ${expected}`);
+}
+
 export function readInputOptions(given: Given): InputOptions {
   const as = textOf(given, '--as');
   const states = given.options.get('--states');
@@ -81,7 +89,7 @@ export function readInputOptions(given: Given): InputOptions {
     series: given.options.get('--series'),
     as: as === undefined ? undefined : namedSeries(as),
     layout: nameOf(given, '--layout', tableLayouts),
-    encoding: nameOf(given, '--encoding', encodings),
+    encoding: encodingOption(given),
     skipLines: countOf(given, '--skip-lines', 0),
     timeFormat: nameOf(given, '--time-format', timeFormats),
     decimal: nameOf(given, '--decimal', ['point', 'comma']),

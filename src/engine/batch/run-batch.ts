@@ -43,7 +43,7 @@ export interface BatchOptions extends RunOptions {
  * @throws OutputLimitError if a step would make more than `maxOutputSamples`.
  */
 export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
-  const planned = planInTimezone(plan, options.timezone);
+  const planned = planInTimezone(plan, options);
   const asked = readOptions(options, planned.timezone);
   const settings = { ...asked, fromMs: asked.fromMs - readWarmup(options) };
   const warmUntilMs = options.warmup === undefined ? undefined : asked.fromMs;

@@ -25,7 +25,7 @@ import { joinReports } from './reports.js';
  * @throws InputError for invalid options.
  */
 export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
-  const planned = planEveryIn(plan, options.timezone);
+  const planned = planEveryIn(plan, options);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return openStream(planned, own);
   const { plain, template } = partsOf(planned);
@@ -39,7 +39,7 @@ export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreEvery(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
-  const planned = planEveryIn(plan, options.timezone);
+  const planned = planEveryIn(plan, options);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return restoreStream(planned, bytes, own);
   const { plain, template } = partsOf(planned);

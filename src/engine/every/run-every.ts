@@ -28,7 +28,7 @@ import { addReports, joinReports } from './reports.js';
  * const means = runEvery(plan, series).series; // zone-1/Mean, zone-2/Mean, …
  */
 export function runEvery(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
-  const planned = planEveryIn(plan, options.timezone);
+  const planned = planEveryIn(plan, options);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return runBatch(planned, inputs, own);
   const { clock, maxOutputSamples } = readOptions(own, planned.timezone);

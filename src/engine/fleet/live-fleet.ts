@@ -27,7 +27,7 @@ import { Rows } from './rows.js';
  * // means: { item: 0, metric: 'Mean', member: [0, 1], timeMs: [0, 0], value: [60, 3] }
  */
 export function openFleet(plan: Plan, options: StreamOptions = {}): Fleet {
-  return startFleet(planInTimezone(plan, options.timezone), options);
+  return startFleet(planInTimezone(plan, options), options);
 }
 
 /**
@@ -37,7 +37,7 @@ export function openFleet(plan: Plan, options: StreamOptions = {}): Fleet {
  * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreFleet(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Fleet {
-  const fleet = startFleet(planInTimezone(plan, options.timezone), options);
+  const fleet = startFleet(planInTimezone(plan, options), options);
   fleet.restore(bytes);
   return fleet;
 }

@@ -53,7 +53,7 @@ export interface Stream {
  * @throws InputError for invalid options.
  */
 export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
-  return startStream(planInTimezone(plan, options.timezone), options);
+  return startStream(planInTimezone(plan, options), options);
 }
 
 /**
@@ -63,7 +63,7 @@ export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
-  const stream = startStream(planInTimezone(plan, options.timezone), options);
+  const stream = startStream(planInTimezone(plan, options), options);
   stream.restore(bytes);
   return stream;
 }

@@ -17,6 +17,20 @@ export const encodings = [
 ] as const;
 export type Encoding = (typeof encodings)[number];
 
+/**
+ * The encoding that a name stands for in the Encoding Standard of the WHATWG, and so in browsers: `latin1`, `cp1252`
+ * and `iso-8859-1` are Windows-1252. Undefined for any other.
+ */
+export function encodingOf(name: string): Encoding | undefined {
+  try {
+    const { encoding } = new TextDecoder(name);
+    // GB18030 has all that GBK has.
+    return encodings.find((one) => one === (encoding === 'gbk' ? 'gb18030' : encoding));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The code pages of Western Europe, Central Europe and Cyrillic. */
 const CODE_PAGES = ['windows-1252', 'windows-1250', 'windows-1251'] as const;
 
@@ -74,8 +88,9 @@ function withoutPowers(text: string | undefined): string | undefined {
 /** Rejects a header that is not UTF-8, and may be in several encodings. */
 export function failAtEncoding(header: Uint8Array, file: string, line: number): never {
   const readings = CODE_PAGES.map((encoding) => ({ encoding, text: decode(header, encoding) ?? '' }));
-  if (readings.every(({ text }) => CONTROL.test(text)))
+  if (readings.every(({ text }) => CONTROL.test(text))) {
     throw new CsvError('csv.binary', { file, line }, 'the header is not text; expected CSV');
+  }
   const words = readings.map(({ encoding, text }) => `${nameIn(text)} in ${encoding}`).join(', ');
   const told = `the header is not UTF-8; it has ${words}`;
   const mend = 'say which with the option encoding (--encoding windows-1252, …)';

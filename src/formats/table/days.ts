@@ -1,8 +1,8 @@
+import { DAY_MS } from '../../core/calendar.js';
 import { isoClock } from './dates.js';
 import type { ColumnFacts } from './facts.js';
 import type { Fail, ValueColumn } from './roles.js';
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const COUNTS = [24, 48, 96];
 

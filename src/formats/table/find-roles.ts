@@ -248,11 +248,11 @@ class Table {
   #askSeries(subject: string, columns: readonly string[], otherwise: 'days' | 'wide'): never {
     const told = `${subject} to say which series a row belongs to`;
     const mend = `if so, say it with the option series (--series ${columns.map(argumentOf).join(' ')})`;
-    const else_ =
+    const alternative =
       otherwise === 'days'
         ? 'if all rows belong to one series, say --layout days'
         : 'if each column is a series of its own, with --layout wide';
-    return this.#fail(`${told}; ${mend}; ${else_}`, 'unclear', [
+    return this.#fail(`${told}; ${mend}; ${alternative}`, 'unclear', [
       { option: 'series', values: columns },
       { option: 'layout', values: [otherwise] },
     ]);

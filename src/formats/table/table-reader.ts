@@ -1,6 +1,7 @@
 import { describeValue, WindrowError } from '../../core/errors.js';
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
+import { encodingOf } from '../csv/encoding.js';
 import type { CsvReaderOptions, CsvSeriesCount, CsvSummary } from '../csv/options.js';
 import type { FormatListener } from '../format.js';
 import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
@@ -48,12 +49,18 @@ export class TableReader {
 
   /** @param isWhole whether no more rows will come than the facts have texts of. */
   constructor(columns: readonly ColumnFacts[], options: TableOptions, isWhole: boolean) {
-    const { fileName: file, timezone, isNamed = options.wanted } = options;
+    const { fileName: file, timezone, encoding, isNamed = options.wanted } = options;
     const fail: Fail = (reason, fault, hints = []) => {
       throw new WindrowError(fault === 'unclear' ? 'csv.unclear' : 'file.format', `${file}: ${reason}`, {
         options: hints,
       });
     };
+    if (encoding !== undefined && encodingOf(encoding) !== 'utf-8') {
+      const mend = 'the text of all other formats is UTF-8; leave it out';
+      fail(`the option encoding (${encoding}) is for CSV; ${mend}`, 'unclear', [
+        { option: 'encoding', values: ['utf-8'] },
+      ]);
+    }
     const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
     this.roles = findRoles(columns, { ...options, isAskedFor }, fail);
     if (this.roles.layout === 'days') fail('each row holds a day, a layout that is read only from CSV');

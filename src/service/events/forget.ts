@@ -1,9 +1,8 @@
 import { SHARD_COUNT } from '../../storage/shard.js';
-import type { Transaction } from '../../storage/storage.js';
+import { equal, type Transaction, writeReserved } from '../../storage/storage.js';
 import { eventHorizon, events } from '../../storage/tables/events.js';
 import { repeat, type StopWork } from '../background.js';
 import type { ServiceContext } from '../context.js';
-import { equal, writeReserved } from '../store.js';
 
 export const HORIZON_NAME = 'events';
 

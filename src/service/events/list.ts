@@ -1,12 +1,11 @@
 import { shardOf } from '../../storage/shard.js';
-import type { Condition, Order, Reader } from '../../storage/storage.js';
+import { type Condition, equal, type Order, type Reader } from '../../storage/storage.js';
 import { type EventRow, eventHorizon, events } from '../../storage/tables/events.js';
 import type { ServiceContext } from '../context.js';
 import { type ContinuationTokens, expiredToken } from '../http/continuation.js';
 import { aroundRecords, type Paging } from '../http/envelope.js';
 import { checkAccess } from '../identity/collections.js';
 import type { Principal } from '../identity/principal.js';
-import { equal } from '../store.js';
 import { HORIZON_NAME } from './forget.js';
 import { type EventQuery, readEventQuery } from './odata/query.js';
 import { recordJson } from './record.js';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { shardOf } from '../../storage/shard.js';
-import type { Transaction } from '../../storage/storage.js';
+import { type Transaction, writeReserved } from '../../storage/storage.js';
 import { createId } from '../context.js';
 import { readTextBody } from '../http/bodies.js';
 import { envelope } from '../http/envelope.js';
@@ -9,7 +9,6 @@ import { continuationTokenOf, pageSizeOf } from '../http/paging.js';
 import { type RouteParts, validatorCompiler } from '../http/route.js';
 import { checkAccess } from '../identity/collections.js';
 import { principalOf } from '../identity/principal.js';
-import { writeReserved } from '../store.js';
 import { listEvents } from './list.js';
 import { readJsonEvents, readNdjsonEvents } from './read-events.js';
 import { completeEvents } from './record.js';

@@ -1,8 +1,7 @@
 import { groupBy } from '../../core/group.js';
 import { inTurns } from '../../storage/next-turn.js';
-import type { Condition, Reader, Transaction } from '../../storage/storage.js';
+import { type Condition, equal, type Reader, type Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
-import { equal } from '../store.js';
 import { EVENTS_PER_TURN, type EventRecord, isSameEvent } from './record.js';
 
 /** A collection's key in the rows of its events. */

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
+import { writeReserved } from '../../storage/storage.js';
 import { secrets } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
-import { writeReserved } from '../store.js';
 import { badRequest, type ServiceError } from './errors.js';
 
 /** What a continuation token is bound to: it opens for no other list, caller or query. */

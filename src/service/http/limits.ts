@@ -2,9 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
+import { writeReserved } from '../../storage/storage.js';
 import { throttles } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
-import { writeReserved } from '../store.js';
 import { ServiceError, unavailable } from './errors.js';
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,9 @@
 import { WindrowError } from '../../core/errors.js';
 import { GROUP_COUNTS, IDENTITY_SHARD, placementOf, shardOf } from '../../storage/shard.js';
-import type { Reader } from '../../storage/storage.js';
+import { equal, type Reader, writeReserved } from '../../storage/storage.js';
 import { type ClientRow, clients, collectionGrants, organisations, tokens } from '../../storage/tables/identity.js';
 import { series } from '../../storage/tables/samples.js';
 import { createId } from '../context.js';
-import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkChoices, checkName, expected, type OfOrganisation } from './names.js';
 import { allScopes, grantTypes } from './principal.js';
 import { createSecret, equalHashes, hashSecret } from './secrets.js';

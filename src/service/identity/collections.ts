@@ -1,11 +1,10 @@
 import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD, SHARD_COUNT, shardOf } from '../../storage/shard.js';
-import type { Reader, Transaction } from '../../storage/storage.js';
+import { equal, type Reader, type Transaction, writeReserved } from '../../storage/storage.js';
 import { eventCounts } from '../../storage/tables/events.js';
 import { clients, collectionGrants, collections } from '../../storage/tables/identity.js';
 import { deleteSomeEvents } from '../events/store.js';
 import { ServiceError } from '../http/errors.js';
-import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkHeaderText, checkName, type OfOrganisation } from './names.js';
 import type { Principal } from './principal.js';
 

@@ -1,7 +1,7 @@
 import { WindrowError } from '../../core/errors.js';
 import { SHARD_COUNT, shardOf } from '../../storage/shard.js';
+import { equal, writeReserved } from '../../storage/storage.js';
 import { type RetentionRow, retention } from '../../storage/tables/samples.js';
-import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 
 /** The most rules of an organisation: they are listed in one answer. */

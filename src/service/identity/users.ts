@@ -1,7 +1,7 @@
 import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
+import { equal, writeReserved } from '../../storage/storage.js';
 import { tokens, users } from '../../storage/tables/identity.js';
-import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 import { isPasswordHash } from './passwords.js';
 import { unlock, userSubject } from './throttle.js';

@@ -2,11 +2,10 @@ import { canMeet } from '../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { nextTurn } from '../../storage/next-turn.js';
 import type { SampleStore } from '../../storage/samples/store.js';
-import type { Reader } from '../../storage/storage.js';
+import { equal, type Reader } from '../../storage/storage.js';
 import { EVERY_SERIES, type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
 import { series } from '../../storage/tables/samples.js';
 import { ServiceError } from '../http/errors.js';
-import { equal } from '../store.js';
 import { definitionOf, ITEMS_PER_TURN, type ItemDefinition, isPattern } from './request.js';
 
 /** The item that a series is the result of. */

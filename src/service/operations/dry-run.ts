@@ -5,9 +5,8 @@ import { explain } from '../../index.js';
 import { describeStep, operationsByName } from '../../operations/index.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
 import { inTurns, nextTurn } from '../../storage/next-turn.js';
-import type { Reader } from '../../storage/storage.js';
+import { equal, type Reader } from '../../storage/storage.js';
 import { series } from '../../storage/tables/samples.js';
-import { equal } from '../store.js';
 import { checkConflicts, forEachItem, type ItemScope, itemOfResult } from './conflicts.js';
 import { type ItemDefinition, STEPS_PER_TURN } from './request.js';
 

@@ -1,6 +1,6 @@
 import type { SeriesReference } from '../../core/series.js';
 import { inTurns } from '../../storage/next-turn.js';
-import type { Transaction } from '../../storage/storage.js';
+import { equal, type Transaction } from '../../storage/storage.js';
 import {
   type EndedPatternRow,
   endedPatterns,
@@ -13,7 +13,6 @@ import {
 } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
 import { moveTransaction } from '../status/transactions.js';
-import { equal } from '../store.js';
 import { noteChange } from './catalog.js';
 import { dropReplicas } from './replicas.js';
 import { ITEMS_PER_TURN } from './request.js';

@@ -4,7 +4,7 @@ import { inTurns } from '../../storage/next-turn.js';
 import { NO_COLUMNS } from '../../storage/samples/samples.js';
 import type { SampleStore } from '../../storage/samples/store.js';
 import type { Placement } from '../../storage/shard.js';
-import type { Transaction } from '../../storage/storage.js';
+import { equal, type Transaction } from '../../storage/storage.js';
 import {
   AFTER_REPLICATION_MS,
   EVERY_SERIES,
@@ -18,7 +18,6 @@ import {
 import { createId, type ServiceContext } from '../context.js';
 import { badRequest } from '../http/errors.js';
 import type { ChildStates } from '../status/transactions.js';
-import { equal } from '../store.js';
 import { noteChange } from './catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
 import { endPattern, forgetWork, MEMBERS_PER_TRANSACTION } from './end.js';

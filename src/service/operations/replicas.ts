@@ -1,9 +1,8 @@
 import type { SeriesReference } from '../../core/series.js';
 import type { Placement } from '../../storage/shard.js';
-import type { Transaction } from '../../storage/storage.js';
+import { equal, type Transaction } from '../../storage/storage.js';
 import { itemSources, replicas, replicationProgress } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
-import { equal } from '../store.js';
 
 /**
  * Asks the worker of this shard to copy those of the series that lie in other shards.

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { describeValue } from '../../core/errors.js';
-import type { Condition, Transaction } from '../../storage/storage.js';
+import { type Condition, equal, type Transaction } from '../../storage/storage.js';
 import { type ItemRow, items } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
@@ -11,7 +11,6 @@ import { type RouteParts, security, validatorCompiler } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
 import { transactionRecord } from '../status/record.js';
 import { statusAnswer } from '../status/schemas.js';
-import { equal } from '../store.js';
 import { type DryRunScope, dryRun } from './dry-run.js';
 import { deleteItem, endPattern, MEMBERS_PER_TRANSACTION } from './end.js';
 import { type ItemRecord, itemRecords, joinRecords } from './records.js';

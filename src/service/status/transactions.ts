@@ -1,6 +1,5 @@
-import type { Transaction } from '../../storage/storage.js';
+import { equal, type Transaction } from '../../storage/storage.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
-import { equal } from '../store.js';
 
 export interface Transition {
   readonly state: TransactionState;

@@ -1,11 +1,10 @@
 import { IDENTITY_SHARD } from '../../storage/shard.js';
-import type { Reader, Transaction } from '../../storage/storage.js';
+import { equal, type Reader, type Transaction, writeReserved } from '../../storage/storage.js';
 import { type ClientRow, clients, users } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
 import type { Passwords } from '../identity/passwords.js';
 import { createSecret, hashSecret } from '../identity/secrets.js';
 import { forgetFailures, type Subject, subjectsAt, userSubject, writeFailure } from '../identity/throttle.js';
-import { equal, writeReserved } from '../store.js';
 import { type Claimed, checkClaim, readClaim, refuseThrottled, type Sender } from './authentication.js';
 import { invalidClient, OAuthError } from './errors.js';
 import type { Form } from './form.js';

@@ -1,9 +1,9 @@
 import { IDENTITY_SHARD } from '../../storage/shard.js';
+import { equal, writeReserved } from '../../storage/storage.js';
 import { type ClientRow, tokens } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
 import { covers } from '../identity/principal.js';
 import { hashSecret } from '../identity/secrets.js';
-import { equal, writeReserved } from '../store.js';
 import { checkClaim, readClaim, type Sender } from './authentication.js';
 import { OAuthError } from './errors.js';
 import type { Form } from './form.js';

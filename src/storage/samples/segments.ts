@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { formatInstant } from '../../core/instant.js';
 import { nextDouble } from '../../core/next-double.js';
 import { DamagedSamplesError } from '../errors.js';
-import { equal, type Reader, type Transaction } from '../storage.js';
+import type { Reader } from '../storage.js';
 import { type ProvisionalRow, type SegmentRow, segments } from '../tables/samples.js';
 import { ByteReader, ByteWriter } from './codec/bytes.js';
 import { readColumn, writeColumn } from './codec/column.js';
@@ -92,10 +92,6 @@ export function packSegment(seriesKey: number, columns: Columns): SegmentRow {
   const { timeMs } = columns;
   const row = { seriesKey, startMs: timeMs[0]!, endMs: timeMs.at(-1)!, ...pack(columns) };
   return { ...row, checksum: checksumOf(row) };
-}
-
-export async function deleteSegment(tx: Transaction, { seriesKey, endMs }: SegmentRow): Promise<void> {
-  await tx.delete(segments, equal({ seriesKey, endMs }));
 }
 
 /** The first segments, up to `limit`, that end at or after an instant, in order of time. */

@@ -5,6 +5,7 @@ import { provisionalSamples, type SampleLogRow, type SeriesRow, segments, series
 import { type AppendOptions, type AppendParts, append, logChanges } from './append.js';
 import { Catalogue, type KnownSeries } from './catalogue.js';
 import { Compaction } from './compaction/compact.js';
+import { type Move, storeMove } from './compaction/move.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
 import { readChange } from './log-bytes.js';
 import { inspectRow } from './log-row.js';
@@ -261,16 +262,30 @@ export class SampleStore {
     return this.#parts.logs.advance(tx, await readProgress(tx), rowCountMax);
   }
 
+  /** Whether enough of the log up to `untilCommit` has gathered to be moved into segments. */
+  isMoveDue(tx: Reader, untilCommit: number): Promise<boolean> {
+    return this.#compaction.isDue(tx, untilCommit);
+  }
+
   /**
-   * Moves some of the log up to `untilCommit` into segments, a bounded amount of work; does nothing while too little
-   * has gathered.
+   * Prepares to move some of the log up to `untilCommit` into segments, a bounded amount of work.
    *
    * @param options.isEager moves whatever there is, and deletes it from the log at once, even if followers need it.
-   * @returns whether there is more to move.
+   * @returns undefined if none is due.
    */
-  compact(tx: Transaction, untilCommit: number, { isEager = false }: { isEager?: boolean } = {}): Promise<boolean> {
-    return this.#compaction.compact(tx, untilCommit, isEager);
+  prepareMove(tx: Reader, untilCommit: number, { isEager = false }: CompactOptions = {}): Promise<Move | undefined> {
+    return this.#compaction.prepare(tx, untilCommit, isEager);
   }
+
+  /** Prepares a move and stores it, in one transaction; returns whether there is more to move. */
+  async compact(tx: Transaction, untilCommit: number, options: CompactOptions = {}): Promise<boolean> {
+    const move = await this.prepareMove(tx, untilCommit, options);
+    return move !== undefined && storeMove(tx, move);
+  }
+}
+
+interface CompactOptions {
+  readonly isEager?: boolean;
 }
 
 function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) {

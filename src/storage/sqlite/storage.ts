@@ -1,5 +1,5 @@
 import { StorageError } from '../errors.js';
-import { SHARD_COUNT } from '../shard.js';
+import { checkShard } from '../shard.js';
 import { QuietWatch, SqlReader } from '../sql/transaction.js';
 import type {
   Claim,
@@ -363,8 +363,7 @@ export class SqliteStorage implements Storage {
 
   #assertUsable(shard: number): void {
     if (this.#closing !== undefined) throw new StorageError('storage.closed', 'the store is closed');
-    if (Number.isInteger(shard) && shard >= 0 && shard < SHARD_COUNT) return;
-    throw new StorageError('storage.key', `expected a shard from 0 to ${SHARD_COUNT - 1}, received ${shard}`);
+    checkShard(shard);
   }
 }
 

@@ -33,10 +33,9 @@ export function DataPanel({ open, setZone, readAs, remove }: DataPanelProps) {
         </button>
         <input
           ref={chooser}
-          class="hidden"
           type="file"
           aria-label="Files to open"
-          tabIndex={-1}
+          hidden
           multiple
           onChange={({ currentTarget }) => {
             open([...(currentTarget.files ?? [])]);
@@ -156,9 +155,10 @@ function RunZone({ onZone }: { readonly onZone: (timezone: string) => void }) {
   const [text, setText] = useState<string>();
   const shown = text ?? state.timezone;
   return (
-    <label class="inline" title="The zone of local days, and of times in files that have no offset (--timezone)">
+    <label class="inline">
       Time zone
       <input
+        title="The zone of local days, and of times in files that have no offset (--timezone)"
         list="zones"
         size={16}
         value={shown}

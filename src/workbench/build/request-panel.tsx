@@ -67,7 +67,7 @@ function JsonSection() {
       <div id="json-problems" role="status">
         {problem !== '' && <p class="problems">{problem}</p>}
         {issues.length > 0 && (
-          <ul class="problems" aria-label="Problems of the request">
+          <ul class="problems">
             {issues.map((issue) => (
               <li key={`${issue.pointer} ${issue.code}`}>
                 <code>{issue.pointer || 'the request'}</code> {sentenceOf(issue)}{' '}

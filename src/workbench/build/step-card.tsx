@@ -1,11 +1,20 @@
 import { useId, useMemo, useState } from 'preact/hooks';
-import { type Issue, operations, type SeriesReference } from '../../index.js';
+import { type Issue, type OperationInfo, operations, type SeriesReference } from '../../index.js';
 import { DataTable } from '../chart/data-table.js';
 import { Spark } from '../chart/spark.js';
 import { colourVariable } from '../chart/theme.js';
 import { keyOf, nameOf, referenceOf } from '../engine/protocol.js';
 import { focusSoon } from '../focus.js';
-import { type Draft, isSame, type Place, patternsOf, placesOf, pointerOf, resultOf } from '../request/draft.js';
+import {
+  type Draft,
+  type DraftStep,
+  isSame,
+  type Place,
+  patternsOf,
+  placesOf,
+  pointerOf,
+  resultOf,
+} from '../request/draft.js';
 import {
   changeInput,
   changeOperation,
@@ -181,18 +190,19 @@ function Inputs({ place }: { readonly place: Place }) {
   const patterns = useMemo(() => patternsOf(loaded), [loaded]);
   const results = placesOf(draft).map((other) => resultOf(draft, other));
   const choices = [loaded, results.filter((one) => !isSame(one, own)), patterns];
-  const count = info === undefined ? step.input.length : info.inputs === 'one' ? 1 : 2;
   const pointer = `${pointerOf(place)}/input`;
   const { issues } = view.checked;
+  const isSecondWanted = issuesAt(issues, `${pointerOf(place)}/parameters`).some(wantsSecondInput);
+  const { least, most } = inputsOf(step, info?.inputs, isSecondWanted);
   return (
     <>
-      {Array.from({ length: Math.max(count, step.input.length) }, (_, index) => (
+      {Array.from({ length: most }, (_, index) => (
         <InputField
           key={index}
-          label={count < 2 ? 'input' : `input ${index + 1}`}
+          label={most < 2 ? 'input' : `input ${index + 1}`}
           value={step.input[index]}
           choices={choices}
-          none={index > 0 && takesScalar(step.operation) ? 'none: a scalar' : undefined}
+          none={index < least ? undefined : index === 1 && takesScalar(step.operation) ? 'none: a scalar' : 'none'}
           issues={issuesAt(issues, `${pointer}/${index}`)}
           onChoose={(chosen) => act({ type: 'edited', draft: changeInput(draft, place, index, chosen) })}
         />
@@ -200,6 +210,21 @@ function Inputs({ place }: { readonly place: Place }) {
       <Problems issues={issues.filter((issue) => issue.pointer === pointer)} />
     </>
   );
+}
+
+/** How many inputs a step needs, and for how many it has fields: for one that it can do without, too. */
+function inputsOf({ input }: DraftStep, inputs: OperationInfo['inputs'] | undefined, isSecondWanted: boolean) {
+  const given = input.length;
+  const least = inputs?.startsWith('two') ? 2 : 1;
+  if (inputs === undefined || inputs === 'one') return { least: 1, most: Math.max(1, given) };
+  // Few functions and methods have a second series: its field comes with them.
+  if (inputs === 'one or two') return { least, most: Math.max(isSecondWanted ? 2 : 1, given) };
+  const most = inputs === 'two or three' ? 3 : inputs.endsWith('more') ? Math.max(least, given) + 1 : 2;
+  return { least, most: Math.max(most, given) };
+}
+
+function wantsSecondInput({ expected }: Issue): boolean {
+  return /\b(?:two inputs|second input)\b/.test(expected);
 }
 
 /** A series or, with the number of series that match, a pattern. */

@@ -38,8 +38,8 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
     <>
       <div class="chart-tools" role="toolbar" aria-label="Chart tools">
         {TOOLS.map(([key, label, title]) => (
-          <button key={key} type="button" onClick={() => keys(key)} aria-label={title} title={title}>
-            {label}
+          <button key={key} type="button" onClick={() => keys(key)} title={title}>
+            <span aria-hidden>{label}</span>
           </button>
         ))}
         <span class="spring" />

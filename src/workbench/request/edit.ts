@@ -111,7 +111,7 @@ export function changeInput(draft: Draft, place: Place, index: number, to: Serie
   // A second series replaces a scalar, and the other way round.
   const { scalar = 1 } = step.parameters;
   const parameters =
-    to === undefined
+    input.length < 2
       ? { scalar, ...without(step.parameters, ['align', 'maxhold', 'maxgap']) }
       : without(step.parameters, ['scalar']);
   return changeStep(draft, place, { input, parameters });
@@ -147,7 +147,7 @@ export function withItem(draft: Draft, at: number, change: (item: DraftItem) => 
 }
 
 export function takesScalar(operation: string): boolean {
-  return operations.get(operation)?.inputs === 'one and a scalar, or two';
+  return operations.get(operation)?.inputs.startsWith('one and a scalar') ?? false;
 }
 
 /** A new step, with the parameters of an example, so that it can mostly run at once. */

@@ -35,13 +35,11 @@ export interface SignIn {
 /** An answer of the service that is an error. */
 export class ServiceProblem extends Error {
   readonly statusCode: number;
-  /** The problems of a request, one a line. */
-  readonly issues: readonly string[];
 
-  constructor(statusCode: number, message: string, issues: readonly string[] = []) {
+  /** @param message has a line for each problem of a request, after the first. */
+  constructor(statusCode: number, message: string) {
     super(message);
     this.statusCode = statusCode;
-    this.issues = issues;
   }
 
   /** Whether the same request may succeed later. */
@@ -207,10 +205,11 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
 }
 
 function problemOf(statusCode: number, text: string): ServiceProblem {
-  const { status, data } = fieldsOf(text);
-  const message = isObject(status) ? String(status.message) : `the service answered ${statusCode}`;
-  const issues = isObject(data) && Array.isArray(data.issues) ? data.issues : [];
-  return new ServiceProblem(statusCode, message, issues.map(issueText));
+  const { status } = fieldsOf(text);
+  return new ServiceProblem(
+    statusCode,
+    isObject(status) ? String(status.message) : `the service answered ${statusCode}`,
+  );
 }
 
 /** The fields of an answer; none if a proxy answered instead of the service. */
@@ -220,10 +219,4 @@ function fieldsOf(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
-}
-
-function issueText(issue: unknown): string {
-  const { pointer, clause, expected, received, suggestion } = isObject(issue) ? issue : {};
-  const place = pointer ?? clause ?? '';
-  return `${place}: expected ${expected}, received ${received}${suggestion === undefined ? '' : `; ${suggestion}`}`;
 }

@@ -199,6 +199,11 @@ interface LatestProps extends PartProps {
   readonly onWatch: (id: string) => void;
 }
 
+function costsText({ costs: { samplesRead, samplesExpected } }: DryRunItem): string {
+  if (samplesRead === 0) return 'the service has no samples of what it reads yet';
+  return `reads ${counted(samplesRead, 'sample')}, gives at most ${countText(samplesExpected)}`;
+}
+
 function DryRun({ explain, items }: { readonly explain: string; readonly items: readonly DryRunItem[] }) {
   return (
     <>
@@ -206,8 +211,7 @@ function DryRun({ explain, items }: { readonly explain: string; readonly items: 
       <ul>
         {items.map((item) => (
           <li key={nameOf(item)}>
-            {nameOf(item)}: reads {countText(item.costs.samplesRead)} samples, gives{' '}
-            {countText(item.costs.samplesExpected)} at most
+            {nameOf(item)}: {costsText(item)}
             {item.members === null ? '' : `; for ${counted(item.members, 'series', '')} there are now`}
             {item.replaces === null ? '' : '; replaces the item that is there'}
           </li>

@@ -14,7 +14,7 @@ export function useProblem(onSignedOut?: () => void) {
   const { act } = useWorkbench();
   const [lines, setLines] = useState<readonly string[]>([]);
   const report = (error: unknown): void => {
-    setLines(error === undefined ? [] : [messageOf(error), ...(error instanceof ServiceProblem ? error.issues : [])]);
+    setLines(error === undefined ? [] : messageOf(error).split('\n'));
     if (error instanceof ServiceProblem && error.statusCode === 401) onSignedOut?.();
   };
   const attempt = async (work: () => Promise<void>): Promise<boolean> => {

@@ -85,6 +85,22 @@ describe('the option encoding', () => {
     expect(problemOf(bytes).message).toContain(`--encoding ${encoding}`);
   });
 
+  test.each(['latin1', 'ISO-8859-1', 'cp1252', 'Windows-1252'])('has the names of the WHATWG: %s', (name) => {
+    // `as`: people who write JavaScript have no types.
+    const { ids, notes } = read(Uint8Array.of(...latin1('time;Kosten in '), 0x80, ...latin1(`\n${rows}`)), {
+      encoding: name as Encoding,
+    });
+    expect([ids, notes[0]]).toEqual([['Kosten in €'], 'text in windows-1252']);
+  });
+
+  test('is refused if nothing has its name, or nothing that windrow reads', () => {
+    for (const name of ['klingon', 'iso-8859-2']) {
+      const reading = () => read(latin1(`time;x\n${rows}`), { encoding: name as Encoding });
+      expect(reading).toThrow(`encoding: expected utf-8 or utf-16le or utf-16be or windows-1250`);
+      expect(reading).toThrow(`received ${name}`);
+    }
+  });
+
   test('is not heeded for a text, which has no bytes', () => {
     const { series } = readCsv(`time;Büro\n${rows}`, { encoding: 'windows-1252' });
     expect(series[0]?.timeseriesId).toBe('Büro');

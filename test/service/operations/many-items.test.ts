@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import { shardOf } from '../../../src/storage/shard.js';
 import { logProgress } from '../../../src/storage/tables/samples.js';
 import { expectSame } from '../../laws/running.js';
@@ -63,17 +63,20 @@ describe.each([
   ['a body with a sample for each of many series that an item reads', (count: number) => runMany(count, 1)],
   ['a sample of one series that many items read', (count: number) => runMany(1, count)],
 ])('%s', (_, run) => {
-  it('asks the store as much per item, however many there are', async () => {
-    const few = await run(100);
-    const many = await run(400);
+  let few: Awaited<ReturnType<typeof runMany>>;
+  let many: Awaited<ReturnType<typeof runMany>>;
+  beforeAll(async () => {
+    few = await run(200);
+    many = await run(800);
+  });
+
+  it('asks the store as much per item, however many there are', () => {
     expect(many.statementCount).toBeLessThanOrEqual(4.2 * few.statementCount);
     // The items that read the results are looked up for all results at once.
     expect(many.counts.get('find item_sources') ?? 0).toBeLessThanOrEqual(4);
   });
 
-  it('yields to other work while the items are processed', async () => {
-    const few = await run(200);
-    const many = await run(800);
+  it('yields to other work while the items are processed', () => {
     expect(many.mostInTurn).toBeLessThanOrEqual(1.5 * few.mostInTurn);
   });
 });

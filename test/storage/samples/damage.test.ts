@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
 import { createCompactor } from '../../../src/storage/samples/compaction/compactor.js';
 import type { SampleRange } from '../../../src/storage/samples/samples.js';
-import type { Transaction } from '../../../src/storage/storage.js';
+import type { Reader } from '../../../src/storage/storage.js';
 import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 
@@ -149,7 +149,7 @@ it('the compactor goes on with other shards while one is blocked', async () => {
   const shards: number[] = [];
   const waiting: (() => void)[] = [];
   let nowMs = 0;
-  const compactOne = async (tx: Transaction) => {
+  const look = async (tx: Reader) => {
     shards.push(tx.shard);
     if (tx.shard === 3) throw new Error('damaged');
     return false;
@@ -157,7 +157,7 @@ it('the compactor goes on with other shards while one is blocked', async () => {
   const compactor = createCompactor({
     storage: bed.storage,
     // `as`: all that the compactor uses.
-    samples: Object.create(bed.samples, { advance: { value: async () => false }, compact: { value: compactOne } }),
+    samples: Object.create(bed.samples, { advance: { value: async () => false }, isMoveDue: { value: look } }),
     scheduler: {
       after: (_, work) => {
         waiting.push(work);

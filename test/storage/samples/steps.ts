@@ -11,6 +11,8 @@ const TIME_END = 60;
 export type Act =
   | { readonly kind: 'append'; readonly changes: readonly (readonly [metric: string, change: Change])[] }
   | { readonly kind: 'compact'; readonly isEager: boolean; readonly backBy: number; readonly calls: number }
+  /** Stores what one of the processes prepared before; much may have happened since. */
+  | { readonly kind: 'store'; readonly preparedBy: number }
   | { readonly kind: 'provisional'; readonly columns: Columns }
   | { readonly kind: 'release' }
   | { readonly kind: 'drop'; readonly metric: string };
@@ -25,6 +27,7 @@ export type Step =
     }
   /** One of the processes reads some rows of the log into memory. */
   | { readonly kind: 'advance'; readonly process: number; readonly rowCountMax: number }
+  | { readonly kind: 'prepare'; readonly process: number; readonly isEager: boolean; readonly backBy: number }
   | { readonly kind: 'reopen' };
 
 const metric = fc.constantFrom(...METRICS);
@@ -42,6 +45,7 @@ const actArbitrary: fc.Arbitrary<Act> = fc.oneof(
       .record({ isEager: fc.boolean(), backBy: fc.integer({ min: 0, max: 3 }), calls: fc.integer({ min: 1, max: 6 }) })
       .map((how): Act => ({ kind: 'compact', ...how })),
   },
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 1 }).map((preparedBy): Act => ({ kind: 'store', preparedBy })) },
   {
     weight: 2,
     arbitrary: changeArbitrary(TIME_END).map(
@@ -70,6 +74,16 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc
       .record({ process: fc.integer({ min: 0, max: 1 }), rowCountMax: fc.integer({ min: 1, max: 4 }) })
       .map((how): Step => ({ kind: 'advance', ...how })),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
+      .record({
+        process: fc.integer({ min: 0, max: 1 }),
+        isEager: fc.boolean(),
+        backBy: fc.integer({ min: 0, max: 3 }),
+      })
+      .map((how): Step => ({ kind: 'prepare', ...how })),
   },
   { weight: 1, arbitrary: fc.constant<Step>({ kind: 'reopen' }) },
 );

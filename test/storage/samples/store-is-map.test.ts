@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Move, storeMove } from '../../../src/storage/samples/compaction/move.js';
 import type { Sizes } from '../../../src/storage/samples/compaction/rewrite.js';
 import type { SampleRange } from '../../../src/storage/samples/samples.js';
 import type { SampleStore } from '../../../src/storage/samples/store.js';
@@ -45,6 +46,8 @@ const CALLS_MAX = 2000;
 describe.each(beds)('the store of samples, %s,', (_, sizes) => {
   let bed: Bed;
   let runCount = 0;
+  /** What each process prepared last. */
+  const prepared: (Move | undefined)[] = [];
 
   beforeAll(async () => {
     bed = await openBed(sizes);
@@ -63,6 +66,7 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
     for (const step of steps) {
       if (step.kind === 'reopen') await bed.reopen();
       else if (step.kind === 'advance') await advance(step);
+      else if (step.kind === 'prepare') await prepare(step);
       else world = await takeGroup(timeseriesId, world, step);
       await expectAll(timeseriesId, world, ranges);
     }
@@ -79,6 +83,11 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
   async function advance({ process, rowCountMax }: Extract<Step, { kind: 'advance' }>): Promise<void> {
     const samples = process === 0 ? bed.samples : bed.other;
     while (await bed.read((tx) => samples.advance(tx, rowCountMax), process));
+  }
+
+  async function prepare({ process, isEager, backBy }: Extract<Step, { kind: 'prepare' }>): Promise<void> {
+    const samples = process === 0 ? bed.samples : bed.other;
+    prepared[process] = await bed.read((tx) => samples.prepareMove(tx, tx.lastCommit - backBy, { isEager }), process);
   }
 
   /** What both processes see. */
@@ -100,7 +109,8 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
     const ends = works.map(({ act, isUndone }) =>
       bed.write(async (tx) => {
         const draft = { ...world, finals: new Map([...world.finals].map(([of, model]) => [of, new Map(model)])) };
-        await take(tx, samples, timeseriesId, draft, act);
+        if (act.kind === 'store') await store(tx, act);
+        else await take(tx, samples, timeseriesId, draft, act);
         // A transaction sees what it has written itself.
         await expectWorld(tx, samples, timeseriesId, draft, []);
         if (isUndone) throw new Error('undone');
@@ -115,6 +125,11 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
     expect(reasons.filter((reason) => reason !== '').length).toBe(expected.filter((reason) => reason !== '').length);
     return isDiskFailing ? before : world;
   }
+
+  async function store(tx: Transaction, { preparedBy }: Extract<Act, { kind: 'store' }>): Promise<void> {
+    const move = prepared[preparedBy];
+    if (move !== undefined) await storeMove(tx, move);
+  }
 });
 
 async function take(
@@ -122,7 +137,7 @@ async function take(
   samples: SampleStore,
   timeseriesId: string,
   world: World,
-  act: Act,
+  act: Exclude<Act, { kind: 'store' }>,
 ): Promise<void> {
   switch (act.kind) {
     case 'append': {

@@ -3,6 +3,7 @@ import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
 import { LINE_FEED } from '../bytes.js';
+import { encodingOf, encodings } from '../encoding.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
 import { columnNames, defaultsOf } from '../head/find-header.js';
 import { HeadReader } from '../head/head-reader.js';
@@ -90,11 +91,15 @@ export class FileReader implements CsvReader {
   #rejected = 0;
   #blank = 0;
 
-  constructor(options: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}) {
+  constructor(given: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}) {
+    const options = { ...given, encoding: given.encoding && encodingOf(given.encoding) };
     const { fileName, timezone, chunkRows = CHUNK_ROWS } = options;
     const { isAlone = false, onRows, onFault, isPatient = false, limits = UNLIMITED } = place;
     if (!Number.isInteger(chunkRows) || chunkRows < 1) {
       throw wrongOption('chunkRows', 'a whole number of at least 1', String(chunkRows));
+    }
+    if (options.encoding !== given.encoding && options.encoding === undefined) {
+      throw wrongOption('encoding', encodings.join(' or '), String(given.encoding));
     }
     this.#file = fileName;
     this.#options = options;

@@ -33,10 +33,10 @@ export const sliding: WindowKind = {
     const kept = `the samples of one window, and ${keeps}`;
     if (window.every === undefined) {
       const reads = { kind: 'trailing', lengthMs: lengthMsMax } as const;
-      return { does: `${does} of the last ${size} at each sample`, reads, keeps: kept, final: 'with its sample' };
+      return { does: `${does} of the ${size} window up to each sample`, reads, keeps: kept, final: 'with its sample' };
     }
     return {
-      does: `${does} of the last ${size} at each border of ${textIn(window, 'every')}${zone}`,
+      does: `${does} of the ${size} window up to each border of ${textIn(window, 'every')}${zone}`,
       reads: { kind: 'window', lengthMsMax, isCarriedIn },
       keeps: kept,
       final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,

@@ -1,7 +1,6 @@
-import type { Transaction } from '../../../storage/storage.js';
+import { equal, type Transaction } from '../../../storage/storage.js';
 import { defineTable, integer, type RowIn, realOrNull, text } from '../../../storage/table.js';
 import { checkpointChecksum, itemCheckpoints } from '../../../storage/tables/operations.js';
-import { equal } from '../../store.js';
 import type { Positions } from '../compute/slice.js';
 import type { WorkerSizes } from './sizes.js';
 

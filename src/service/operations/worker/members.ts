@@ -4,7 +4,7 @@ import { SourceMatcher } from '../../../core/source-matcher.js';
 import { RequestError } from '../../../index.js';
 import { filledRequest } from '../../../plan/patterns.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
-import type { Reader } from '../../../storage/storage.js';
+import { equal, type Reader } from '../../../storage/storage.js';
 import {
   EVERY_SERIES,
   type ItemRow,
@@ -18,7 +18,6 @@ import { series } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
 import { addChild, moveOwnState, NOT_COMPUTED } from '../../status/transactions.js';
-import { equal } from '../../store.js';
 import { nameProblem } from '../../timeseries/write/json.js';
 import { noteChange } from '../catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';

@@ -5,7 +5,7 @@ import { DamagedSamplesError } from '../../../storage/errors.js';
 import { readProgress } from '../../../storage/samples/progress.js';
 import { type Columns, ForgottenChangesError, type LoggedChange } from '../../../storage/samples/samples.js';
 import type { Preview } from '../../../storage/samples/store.js';
-import type { Reader } from '../../../storage/storage.js';
+import { equal, type Reader } from '../../../storage/storage.js';
 import {
   AFTER_REPLICATION_MS,
   itemCatalog,
@@ -16,7 +16,6 @@ import {
   replicationProgress,
 } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
-import { equal } from '../../store.js';
 import { noteChange } from '../catalog.js';
 import type { Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';

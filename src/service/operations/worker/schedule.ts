@@ -1,9 +1,8 @@
 import { OutputLimitError, RequestError } from '../../../index.js';
-import type { Transaction } from '../../../storage/storage.js';
+import { equal, type Transaction } from '../../../storage/storage.js';
 import { AFTER_REPLICATION_MS, type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import { moveTransaction, type TransactionState } from '../../status/transactions.js';
-import { equal } from '../../store.js';
 
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_GROWTH = 4;

@@ -5,7 +5,7 @@ import { addRows, knownSeries, type SampleBatch, seriesIndexOf } from './batch.j
 import { nameProblem, type SampleDefaults } from './json.js';
 
 const [COMMA, LINE_FEED] = [0x2c, 0x0a];
-/** For at least this many names, decoding the whole text once is cheaper than each name by itself. */
+/** For at least this many names, decoding them at once is cheaper than one by one. */
 const DECODED_ONCE_MIN = 8;
 /** What `read` takes: a millisecond of work, or ten where each sample is of a new series and the code just loaded. */
 const READ_BYTES_MAX = 131_072;
@@ -108,11 +108,11 @@ function takeScanned(
     if (!Number.isFinite(number)) return false;
     value[numbers[3 * n]!] = number;
   }
-  const plain = nameCount >= DECODED_ONCE_MIN && isAscii(texts) ? texts.toString('latin1') : undefined;
+  const { start, plain } = nameCount < DECODED_ONCE_MIN ? NOT_DECODED : decodeNames(texts, names, nameCount);
   const nameAt = (entry: number): string | undefined => {
     const [from, count] = [names[entry]!, names[entry + 1]!];
     if (count < 0) return undefined;
-    return plain?.slice(from, from + count) ?? texts.toString('utf8', from, from + count);
+    return plain?.slice(from - start, from - start + count) ?? texts.toString('utf8', from, from + count);
   };
   const indexes = new Int32Array(nameCount);
   for (let n = 0; n < nameCount; n++) {
@@ -122,6 +122,29 @@ function takeScanned(
   }
   addRows(batch, indexes, seriesIndex, timeMs, value, rowCount);
   return true;
+}
+
+interface DecodedNames {
+  /** Where in the bytes the text starts. */
+  readonly start: number;
+  readonly plain: string | undefined;
+}
+
+const NOT_DECODED: DecodedNames = { start: 0, plain: undefined };
+
+/** The part of the text with all names, if it is ASCII. Each is told where it comes first, mostly near the start. */
+function decodeNames(texts: Buffer, names: Int32Array, nameCount: number): DecodedNames {
+  let [start, end] = [texts.length, 0];
+  for (let n = 0; n < nameCount; n++) {
+    for (const entry of [8 * n, 8 * n + 2]) {
+      const [from, count] = [names[entry]!, names[entry + 1]!];
+      if (count < 0) continue;
+      start = Math.min(start, from);
+      end = Math.max(end, from + count);
+    }
+  }
+  const part = texts.subarray(start, end);
+  return { start, plain: isAscii(part) ? part.toString('latin1') : undefined };
 }
 
 function seriesOf(

@@ -1,13 +1,13 @@
 import { DamagedSamplesError } from '../../errors.js';
-import type { Transaction } from '../../storage.js';
-import { type SeriesRow, sampleLog, series } from '../../tables/samples.js';
+import type { Reader } from '../../storage.js';
+import type { SeriesRow } from '../../tables/samples.js';
 import type { LogRow } from '../log-index.js';
 import { ALL_SERIES } from '../log-row.js';
 import { indexAt, type Patch, patchBetween } from '../patch.js';
 import type { PendingLog, PendingLogs } from '../pending.js';
-import { type Progress, readProgress, writeProgress } from '../progress.js';
-import type { Sizes } from './rewrite.js';
-import { appendTails, type Budget, costOf, isTail, rewriteSegments, type Tail } from './rewrite.js';
+import { type Progress, readProgress } from '../progress.js';
+import { findSeries, type Move, type SeriesMove } from './move.js';
+import { appendTails, type Budget, costOf, isTail, rewriteSegments, type Sizes, type Tail } from './rewrite.js';
 
 const SERIES_COST = 512;
 const SERIES_READ = 64;
@@ -21,7 +21,7 @@ interface Round {
   current: { readonly key: number; readonly patch: Patch } | undefined;
 }
 
-/** Moves the log into segments in rounds, some series per call. */
+/** Prepares moves of the log into segments in rounds, some series per call. */
 export class Compaction {
   readonly #logs: PendingLogs;
   readonly #sizes: Sizes;
@@ -33,27 +33,35 @@ export class Compaction {
     this.#sizes = sizes;
   }
 
-  async compact(tx: Transaction, untilCommit: number, isEager: boolean): Promise<boolean> {
+  /** Whether a round is under way, or enough has gathered for the next. */
+  async isDue(tx: Reader, untilCommit: number): Promise<boolean> {
     const stored = await readProgress(tx);
     const log = await this.#logs.open(tx, stored);
-    const begin = (progress: Progress): Promise<Progress | undefined> =>
-      beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), isEager, this.#sizes);
-    const begun = await begin(stored);
-    if (begun === undefined) return false;
+    return (await this.#begin(tx, log, stored, untilCommit, false)) !== undefined;
+  }
+
+  /** Undefined if none is due. */
+  async prepare(tx: Reader, untilCommit: number, isEager: boolean): Promise<Move | undefined> {
+    const stored = await readProgress(tx);
+    const log = await this.#logs.open(tx, stored);
+    const begun = await this.#begin(tx, log, stored, untilCommit, isEager);
+    if (begun === undefined) return undefined;
     const budget: Budget = { left: this.#sizes.callCost };
     const round = this.#roundOf(tx.shard, begun, log);
-    const moved = await moveSeries(tx, log, round, begun, budget, this.#sizes);
-    if (moved.roundKey < (round.keys.at(-1) ?? 0)) {
-      await writeProgress(tx, moved);
-      return true;
-    }
+    const { progress: moved, series } = await moveSeries(tx, log, round, begun, budget, this.#sizes);
+    if (moved.roundKey < (round.keys.at(-1) ?? 0)) return { begun: stored, ended: moved, series, isMore: true };
     this.#rounds.delete(tx.shard);
-    const ended = await writeProgress(tx, await endRound(tx, moved, isEager));
-    return begin(ended).then(
+    const ended = endRound(moved, isEager);
+    const isMore = await this.#begin(tx, log, ended, untilCommit, isEager).then(
       (next) => next !== undefined,
       // Leave damage to the next call: this one has moved what it could.
       (error) => error instanceof DamagedSamplesError,
     );
+    return { begun: stored, ended, series, isMore };
+  }
+
+  #begin(tx: Reader, log: PendingLog, progress: Progress, untilCommit: number, isEager: boolean) {
+    return beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), isEager, this.#sizes);
   }
 
   #roundOf(shard: number, progress: Progress, log: PendingLog): Round {
@@ -131,31 +139,30 @@ function endOfRound(rows: readonly LogRow[], sizes: Sizes): number {
 }
 
 async function moveSeries(
-  tx: Transaction,
+  tx: Reader,
   log: PendingLog,
   round: Round,
   begun: Progress,
   budget: Budget,
   sizes: Sizes,
-): Promise<Progress> {
-  const { keys, afterCommit, untilCommit } = round;
+): Promise<{ readonly progress: Progress; readonly series: readonly SeriesMove[] }> {
   let progress = begun;
+  const moves: SeriesMove[] = [];
   let tails: Tail[] = [];
   let tailCost = 0;
-  const rest = keys.filter((key) => key > begun.roundKey);
+  const rest = round.keys.filter((key) => key > begun.roundKey);
   for (let from = 0; from < rest.length; from += SERIES_READ) {
-    const some = rest.subarray(from, from + SERIES_READ);
-    const rows = await findSeries(tx, some);
-    const isLast = await moveSome(some, rows);
-    await appendTails(tx, tails, budget, sizes);
+    const isLast = await moveSome(rest.subarray(from, from + SERIES_READ));
+    moves.push(...(await appendTails(tx, tails, budget, sizes)));
     if (isLast) break;
     tails = [];
     tailCost = 0;
   }
-  return progress;
+  return { progress, series: moves };
 
   /** @returns whether the budget was used up before the end. */
-  async function moveSome(some: Float64Array, rows: ReadonlyMap<number, SeriesRow>): Promise<boolean> {
+  async function moveSome(some: Float64Array): Promise<boolean> {
+    const rows = await findSeries(tx, [...some]);
     for (const key of some) {
       if (budget.left <= tailCost) return true;
       budget.left -= SERIES_COST;
@@ -172,14 +179,15 @@ async function moveSeries(
   }
 
   async function moveOne(row: SeriesRow): Promise<number | undefined> {
-    const patch = await patchOf(row);
+    const patch = await patchOf(log, round, row);
     const fromMs = progress.roundMs ?? -Infinity;
     // The next calls move what exceeds this.
     const untilMs = patch.timeMs[indexAt(patch.timeMs, fromMs) + sizes.callSamples];
     const isWhole = fromMs === -Infinity && untilMs === undefined;
     const tail = { row, patch: isWhole ? patch : patchBetween(patch, fromMs, untilMs ?? Infinity) };
     if (!isTail(tail)) {
-      const resumeMs = await rewriteSegments(tx, row, tail.patch, budget, sizes);
+      const { move, resumeMs } = await rewriteSegments(tx, row, tail.patch, budget, sizes);
+      moves.push(move);
       // An area may end after the part of the patch that was moved.
       return untilMs === undefined ? resumeMs : Math.min(resumeMs ?? untilMs, untilMs);
     }
@@ -187,28 +195,22 @@ async function moveSeries(
     tailCost += costOf(tail);
     return untilMs;
   }
-
-  async function patchOf({ organisation, seriesKey: key }: SeriesRow): Promise<Patch> {
-    if (round.current?.key === key) return round.current.patch;
-    const { damaged, ...patch } = await log.patchWithin({ organisation, key }, afterCommit, untilCommit);
-    // Damage that a later change deletes does not matter.
-    if (damaged !== undefined) {
-      patchBetween(await log.patchWithin({ organisation, key }, afterCommit, Infinity), -Infinity, Infinity);
-    }
-    round.current = { key, patch };
-    return patch;
-  }
 }
 
-async function findSeries(tx: Transaction, keys: Float64Array): Promise<Map<number, SeriesRow>> {
-  const rows = await tx.find(series, { where: [['seriesKey', 'in', [...keys]]], orderBy: [{ column: 'seriesKey' }] });
-  return new Map(rows.map((row) => [row.seriesKey, row]));
+async function patchOf(log: PendingLog, round: Round, { organisation, seriesKey: key }: SeriesRow): Promise<Patch> {
+  if (round.current?.key === key) return round.current.patch;
+  const { damaged, ...patch } = await log.patchWithin({ organisation, key }, round.afterCommit, round.untilCommit);
+  // Damage that a later change deletes does not matter.
+  if (damaged !== undefined) {
+    patchBetween(await log.patchWithin({ organisation, key }, round.afterCommit, Infinity), -Infinity, Infinity);
+  }
+  round.current = { key, patch };
+  return patch;
 }
 
 /** Keeps the rows of this round until the next one ends, for followers of the log that lag a little. */
-async function endRound(tx: Transaction, progress: Progress, isEager: boolean): Promise<Progress> {
+function endRound(progress: Progress, isEager: boolean): Progress {
   const { compactedCommit, roundCommit } = progress;
   const forgottenCommit = isEager ? roundCommit : compactedCommit;
-  await tx.delete(sampleLog, [['commit', '<=', forgottenCommit]]);
   return { ...progress, compactedCommit: roundCommit, roundKey: 0, roundMs: null, forgottenCommit };
 }

@@ -2,6 +2,7 @@ import { SHARD_COUNT } from '../../shard.js';
 import type { Reader, Storage } from '../../storage.js';
 import { logProgress } from '../../tables/samples.js';
 import type { SampleStore } from '../store.js';
+import { type Move, storeMove } from './move.js';
 
 export interface CompactorOptions {
   readonly storage: Storage;
@@ -11,9 +12,14 @@ export interface CompactorOptions {
   /** How long to pause when there is nothing to do. */
   readonly pollIntervalMs: number;
   readonly onError: (error: unknown, shard: number) => void;
+  /** Prepares moves, in another thread perhaps; by default in this one. */
+  readonly prepare?: PrepareMove;
   /** The commit up to which nobody needs the log any more; by default, what items have absorbed. */
   readonly boundOf?: (tx: Reader) => Promise<number>;
 }
+
+/** Prepares the next move of a shard's log up to a commit; undefined if none is due. */
+export type PrepareMove = (shard: number, untilCommit: number) => Promise<Move | undefined>;
 
 /** Compacts the samples of all shards in the background. */
 export interface Compactor {
@@ -102,9 +108,29 @@ export function createCompactor(options: CompactorOptions): Compactor {
   };
 }
 
-async function compactShard({ storage, samples, boundOf = absorbedCommit }: CompactorOptions, shard: number) {
+/** The transaction only stores what was prepared, so that others do not wait long. */
+async function compactShard(options: CompactorOptions, shard: number): Promise<boolean> {
+  const { storage, samples, prepare = prepareHere(storage, samples), boundOf = absorbedCommit } = options;
+  await loadLog(storage, samples, shard);
+  const untilCommit = await storage.read(shard, async (tx) => {
+    const bound = await boundOf(tx);
+    return (await samples.isMoveDue(tx, bound)) ? bound : undefined;
+  });
+  const move = untilCommit === undefined ? undefined : await prepare(shard, untilCommit);
+  if (move === undefined) return false;
+  return storage.transaction(shard, (tx) => storeMove(tx, move), { usesReserve: true });
+}
+
+/** Loads the log's new rows into memory in short readers, so that a longer one has less to read while writers wait. */
+async function loadLog(storage: Storage, samples: SampleStore, shard: number): Promise<void> {
   while (await storage.read(shard, (tx) => samples.advance(tx)));
-  return storage.transaction(shard, async (tx) => samples.compact(tx, await boundOf(tx)), { usesReserve: true });
+}
+
+export function prepareHere(storage: Storage, samples: SampleStore): PrepareMove {
+  return async (shard, untilCommit) => {
+    await loadLog(storage, samples, shard);
+    return storage.read(shard, (tx) => samples.prepareMove(tx, untilCommit));
+  };
 }
 
 async function absorbedCommit(tx: Reader): Promise<number> {

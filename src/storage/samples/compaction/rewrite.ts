@@ -1,19 +1,18 @@
 import { areSameColumns } from '../../../core/series.js';
-import { equal, type Transaction } from '../../storage.js';
-import { type SegmentRow, type SeriesRow, segments, series } from '../../tables/samples.js';
+import type { Reader } from '../../storage.js';
+import type { SegmentRow, SeriesRow } from '../../tables/samples.js';
 import { overlay, type Patch, sliceColumns } from '../patch.js';
 import { type Columns, concatenate, NO_COLUMNS } from '../samples.js';
 import {
   type Area,
-  deleteSegment,
   isErased,
   packSegment,
   SegmentCursor,
-  segmentRange,
   segmentsBefore,
   touchedAreas,
   unpackSegments,
 } from '../segments.js';
+import { allOf, type SeriesMove } from './move.js';
 
 /** The remaining budget of a call, in samples written or read. */
 export interface Budget {
@@ -31,16 +30,16 @@ const TAIL_RATIO = 3;
 /**
  * Applies a patch to the segments of a series; rewrites only those that it touches.
  *
- * @returns where to resume if the budget ended first; else undefined.
+ * @returns the change, and where to resume if the budget ended first.
  */
 export async function rewriteSegments(
-  tx: Transaction,
+  tx: Reader,
   row: SeriesRow,
   patch: Patch,
   budget: Budget,
   sizes: Sizes,
-): Promise<number | undefined> {
-  const writing: Writing = { tx, key: row.seriesKey, budget, sizes, held: NO_COLUMNS, countChange: 0 };
+): Promise<{ readonly move: SeriesMove; readonly resumeMs: number | undefined }> {
+  const writing = writingOf(tx, row, budget, sizes, NO_COLUMNS);
   let resumeMs: number | undefined;
   const cursor = new SegmentCursor(tx, row.seriesKey);
   for await (const area of touchedAreas(cursor, patch, () => writing.held.timeMs.length > 0)) {
@@ -49,10 +48,8 @@ export async function rewriteSegments(
     resumeMs = area.endMs;
     break;
   }
-  await writeHeld(writing, evenPieces);
-  const [firstMs, lastMs] = await segmentRange(tx, row.seriesKey);
-  await tx.update(series, nameOf(row), { sampleCount: row.sampleCount + writing.countChange, firstMs, lastMs });
-  return resumeMs;
+  packHeld(writing, evenPieces);
+  return { move: moveOf(writing, undefined), resumeMs };
 }
 
 /** Samples after all segments of a series. */
@@ -70,48 +67,44 @@ export function costOf({ patch }: Tail): number {
   return ROW_COST + patch.timeMs.length;
 }
 
-/**
- * Appends to many series at once, as most new samples are appends. The statements go to the database together, so that
- * a remote one costs few round trips.
- */
-export async function appendTails(tx: Transaction, tails: readonly Tail[], budget: Budget, sizes: Sizes) {
-  const parts = await allOf(
+/** Appends to many series at once, as most new samples are appends: a remote database is asked for all together. */
+export function appendTails(
+  tx: Reader,
+  tails: readonly Tail[],
+  budget: Budget,
+  sizes: Sizes,
+): Promise<readonly SeriesMove[]> {
+  return allOf(
     tails.map(async ({ row, patch }) => {
-      const writing: Writing = { tx, key: row.seriesKey, budget, sizes, held: patch, countChange: 0 };
+      const writing = writingOf(tx, row, budget, sizes, patch);
       if (row.lastMs !== null) await takeLastSegments(writing);
-      const added = packHeld(writing, fullPieces);
-      const sampleCount = row.sampleCount + writing.countChange;
-      return {
-        row,
-        added,
-        changes: { sampleCount, firstMs: row.firstMs ?? patch.timeMs[0]!, lastMs: patch.timeMs.at(-1)! },
-      };
+      packHeld(writing, fullPieces);
+      return moveOf(writing, [row.firstMs ?? patch.timeMs[0]!, patch.timeMs.at(-1)!]);
     }),
   );
-  const added = parts.flatMap((part) => part.added);
-  const updated = parts.map(({ row, changes }) => tx.update(series, nameOf(row), changes));
-  await allOf<unknown>([tx.insertAll(segments, added), ...updated]);
-}
-
-/** Awaits all, even if one fails: none may continue after its transaction has ended. */
-async function allOf<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
-  await Promise.allSettled(works);
-  return Promise.all(works);
-}
-
-function nameOf({ organisation, timeseriesId, metric }: SeriesRow) {
-  return equal({ organisation, timeseriesId, metric });
 }
 
 /** The state of rewriting one series. */
 interface Writing {
-  readonly tx: Transaction;
-  readonly key: number;
+  readonly tx: Reader;
+  readonly row: SeriesRow;
   readonly budget: Budget;
   readonly sizes: Sizes;
   /** Samples not yet in a segment: too few for one, so the next area is added to them. */
   held: Columns;
+  /** The ends of stored segments to delete. */
+  readonly removed: Set<number>;
+  /** New segments, in order of time. */
+  readonly added: SegmentRow[];
   countChange: number;
+}
+
+function writingOf(tx: Reader, row: SeriesRow, budget: Budget, sizes: Sizes, held: Columns): Writing {
+  return { tx, row, budget, sizes, held, removed: new Set(), added: [], countChange: 0 };
+}
+
+function moveOf({ row, removed, added, countChange }: Writing, range: SeriesMove['range']): SeriesMove {
+  return { row, removed: [...removed], added, sampleCount: row.sampleCount + countChange, range };
 }
 
 async function takeArea(writing: Writing, { segment, patch, isTail }: Area): Promise<void> {
@@ -123,51 +116,59 @@ async function takeArea(writing: Writing, { segment, patch, isTail }: Area): Pro
     writing.budget.left -= ROW_COST + stored.timeMs.length;
     // Samples that are sent again change nothing and are not written.
     if (!isGone && held.timeMs.length === 0 && areSameColumns(stored, changed)) return;
-    await remove(writing, segment);
+    remove(writing, segment);
     writing.held = concatenate([held, changed]);
-    if (writing.held.timeMs.length >= writing.sizes.smallSamples) await writeHeld(writing, evenPieces);
+    if (writing.held.timeMs.length >= writing.sizes.smallSamples) packHeld(writing, evenPieces);
     return;
   }
   writing.held = concatenate([held, patch]);
   if (!isTail) {
-    if (writing.held.timeMs.length >= writing.sizes.smallSamples) await writeHeld(writing, evenPieces);
+    if (writing.held.timeMs.length >= writing.sizes.smallSamples) packHeld(writing, evenPieces);
     return;
   }
   await takeLastSegments(writing);
-  await writeHeld(writing, fullPieces);
+  packHeld(writing, fullPieces);
 }
 
 async function takeLastSegments(writing: Writing): Promise<void> {
   for (;;) {
-    const [last] = await segmentsBefore(writing.tx, writing.key, writing.held.timeMs[0]!, 1);
+    const last = await lastBefore(writing, writing.held.timeMs[0]!);
     if (last === undefined || last.sampleCount >= writing.sizes.segmentSamples) return;
     if (last.sampleCount > TAIL_RATIO * writing.held.timeMs.length) return;
-    await remove(writing, last);
+    remove(writing, last);
     writing.held = concatenate([unpackSegments([last]), writing.held]);
   }
 }
 
-async function remove(writing: Writing, segment: SegmentRow): Promise<void> {
-  await deleteSegment(writing.tx, segment);
+/** The last segment that ends before an instant, after what was removed and added so far. */
+async function lastBefore({ tx, row, removed, added }: Writing, untilMs: number): Promise<SegmentRow | undefined> {
+  const own = added.filter(({ endMs }) => endMs < untilMs).at(-1);
+  for (let beforeMs = untilMs; ; ) {
+    const [stored] = await segmentsBefore(tx, row.seriesKey, beforeMs, 1);
+    if (stored === undefined || (own !== undefined && own.endMs >= stored.endMs)) return own;
+    if (!removed.has(stored.endMs)) return stored;
+    beforeMs = stored.endMs;
+  }
+}
+
+function remove(writing: Writing, segment: SegmentRow): void {
+  const { added, removed } = writing;
+  const at = added.indexOf(segment);
+  if (at >= 0) added.splice(at, 1);
+  else removed.add(segment.endMs);
   writing.countChange -= segment.sampleCount;
 }
 
-async function writeHeld(writing: Writing, lengthsOf: PieceLengths): Promise<void> {
-  await writing.tx.insertAll(segments, packHeld(writing, lengthsOf));
-}
-
-function packHeld(writing: Writing, lengthsOf: PieceLengths): SegmentRow[] {
-  const { held, key } = writing;
+function packHeld(writing: Writing, lengthsOf: PieceLengths): void {
+  const { held, row, added, budget, sizes } = writing;
   let from = 0;
-  const rows = lengthsOf(held.timeMs.length, writing.sizes.segmentSamples).map((length) => {
-    const row = packSegment(key, sliceColumns(held, from, from + length));
-    writing.budget.left -= ROW_COST + length;
+  for (const length of lengthsOf(held.timeMs.length, sizes.segmentSamples)) {
+    added.push(packSegment(row.seriesKey, sliceColumns(held, from, from + length)));
+    budget.left -= ROW_COST + length;
     from += length;
-    return row;
-  });
+  }
   writing.countChange += held.timeMs.length;
   writing.held = NO_COLUMNS;
-  return rows;
 }
 
 type PieceLengths = (count: number, segmentSamples: number) => number[];
