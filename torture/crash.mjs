@@ -53,7 +53,7 @@ const counts = {
   refused: 0,
   unanswered: 0,
   settled: { done: 0, 'not done': 0 },
-  compared: { series: 0, samples: 0, results: 0, events: 0, tokens: 0 },
+  compared: { series: 0, samples: 0, results: 0, members: 0, events: 0, tokens: 0 },
   checks: 0,
   startMsMax: 0,
 };

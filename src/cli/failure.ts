@@ -5,7 +5,7 @@ export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_WRONG = 2;
 /** 128 plus the number of the signal, as in shells. */
-export const EXIT_INTERRUPTED = { SIGINT: 130, SIGTERM: 143 } as const;
+export const EXIT_INTERRUPTED = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Codes of mistakes in the request or the arguments, besides all that begin with `request.`. */
 const WRONG_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

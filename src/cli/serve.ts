@@ -74,8 +74,8 @@ export const serve: Command = {
     },
   ],
   notes: [
-    'Log lines are JSON on standard output. Ctrl-C, or SIGTERM, stops it gracefully: running requests are answered, ' +
-      'waiting work goes on at the next start. A second one ends it at once; nothing acknowledged is lost.',
+    'Log lines are JSON on standard output. Ctrl-C, SIGTERM or SIGHUP stops it gracefully: running requests are ' +
+      'answered, waiting work goes on at the next start. A second one ends it at once; nothing acknowledged is lost.',
     'It speaks HTTP; for TLS, put a proxy in front. docs/service.md says how to deploy it.',
   ],
   examples: [
@@ -216,7 +216,8 @@ function stopOnSignals(server: Server, io: Io): Promise<void> {
   return new Promise((done, reject) => {
     const removeListener = io.onInterrupt((signal: Interrupt) => {
       removeListener();
-      void io.stderr.write(`windrow: ${signal} received, stopping; a second one ends it at once\n`);
+      const message = `windrow: ${signal} received, stopping; a second one ends it at once\n`;
+      io.stderr.write(message).catch(() => undefined);
       server.stop().then(done, reject);
     });
   });

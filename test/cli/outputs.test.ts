@@ -111,10 +111,11 @@ describe('outputs of a run', () => {
     expect(world.files()).toEqual(['office.csv', 'request.json']);
   });
 
-  it('Ctrl-C leaves nothing, says so, and exits with 130; SIGTERM with 143', async () => {
+  it('Ctrl-C leaves nothing, says so, and exits with 130; SIGTERM with 143, SIGHUP with 129', async () => {
     for (const [signal, code, cause] of [
       ['SIGINT', 130, 'Ctrl-C'],
       ['SIGTERM', 143, 'SIGTERM'],
+      ['SIGHUP', 129, 'SIGHUP'],
     ] as const) {
       let world: World | undefined;
       // Standard input sends rows, then the signal comes.

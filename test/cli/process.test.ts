@@ -53,21 +53,28 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     }
   });
 
-  it('leaves nothing behind on Ctrl-C', async () => {
-    const world = doubling(3);
-    const words = [commandPath, 'run', 'request.json', '--input', '-', '--output', 'out.csv', '--mode', 'stream'];
-    const child = spawn(process.execPath, words, { cwd: world.folder, stdio: ['pipe', 'ignore', 'pipe'] });
-    let stderr = '';
-    child.stderr.on('data', (text) => {
-      stderr += text;
-    });
-    child.stdin.write(minutesCsv([1, 2, 3]));
-    await expect.poll(() => world.files().length).toBe(3);
-    const ended = new Promise((resolve) => child.on('close', resolve));
-    child.kill('SIGINT');
-    expect(await ended).toBe(130);
-    expect(stderr).toBe('windrow: stopped by Ctrl-C; no file was written\n');
-    expect(world.files()).toEqual(['office.csv', 'request.json']);
+  it('leaves nothing behind on Ctrl-C, or when its terminal is closed', async () => {
+    for (const [signal, code] of [
+      ['SIGINT', 130],
+      ['SIGHUP', 129],
+    ] as const) {
+      const world = doubling(3);
+      const words = [commandPath, 'run', 'request.json', '--input', '-', '--output', 'out.csv', '--mode', 'stream'];
+      const child = spawn(process.execPath, words, { cwd: world.folder, stdio: ['pipe', 'ignore', 'pipe'] });
+      let stderr = '';
+      child.stderr.on('data', (text) => {
+        stderr += text;
+      });
+      child.stdin.write(minutesCsv([1, 2, 3]));
+      await expect.poll(() => world.files().length).toBe(3);
+      const ended = new Promise((resolve) => child.on('close', resolve));
+      // A closed terminal takes no text either.
+      if (signal === 'SIGHUP') child.stderr.destroy();
+      child.kill(signal);
+      expect(await ended).toBe(code);
+      expect(stderr).toBe(signal === 'SIGHUP' ? '' : 'windrow: stopped by Ctrl-C; no file was written\n');
+      expect(world.files()).toEqual(['office.csv', 'request.json']);
+    }
   });
 
   it('runs again after each change, reports mistakes on the way, and ends on Ctrl-C', async () => {

@@ -21,6 +21,24 @@ export function itemOf(metric, id, other) {
   return { metric, processingType: 'stream', operations: operations[metric]() };
 }
 
+/** An item for each series `<name>-zone-…`, which the service registers as these appear. */
+export function patternOf(name) {
+  return memberOf(`${name}-zone-{n}`);
+}
+
+/** What the item of `patternOf` is for one of its series. */
+export function memberOf(id) {
+  const operations = [
+    {
+      operation: 'Aggregate',
+      input: of(id, 'Raw'),
+      output: of(id, 'Member'),
+      parameters: { function: 'Average', interval: 'QuarterHourly' },
+    },
+  ];
+  return { metric: 'Member', processingType: 'stream', operations };
+}
+
 /** The series that an item reads. */
 export function sourcesOf({ operations }) {
   const made = new Set(operations.map(({ output }) => JSON.stringify(output[0])));

@@ -15,12 +15,13 @@ import {
   UnansweredError,
   UnexpectedError,
 } from './api.mjs';
-import { itemOf, metrics } from './items.mjs';
+import { itemOf, metrics, patternOf } from './items.mjs';
 import { Ledger } from './ledger.mjs';
 
 const SIZE_DIGITS = 4;
 const EVENT_COUNT = 200;
 const TOKENS_MAX = 6;
+const ZONES_MAX = 12;
 
 export class Lane {
   ledger = new Ledger();
@@ -34,9 +35,15 @@ export class Lane {
     this.name = name;
     this.access = access;
     this.ids = ['a', 'b', 'c', 'd'].map((letter) => `${name}-${letter}`);
+    /** Series that appear one after the other, each a member of a pattern. */
+    this.zones = [];
     this.counts = counts;
     this.#random = random;
     this.#nextSlot = new Map(this.ids.map((id) => [id, 0]));
+  }
+
+  get seriesIds() {
+    return [...this.ids, ...this.zones];
   }
 
   /** Sends one request after another until the service stops answering, or `isOver`. */
@@ -69,8 +76,10 @@ export class Lane {
   #choose(url) {
     const share = this.#random.next();
     if (share < 0.02) return this.#samplesInParts();
+    if (share < 0.12) return this.#samplesOfZone();
     if (share < 0.62) return this.#samples();
     if (share < 0.7) return this.#deletion();
+    if (share < 0.72) return this.#patternRegistration();
     if (share < 0.77) return this.#registration();
     if (share < 0.8) return this.#itemEnd() ?? this.#samples();
     if (share < 0.9) return this.#events();
@@ -135,6 +144,29 @@ export class Lane {
     };
   }
 
+  /** Samples of a series that is new, or was. */
+  #samplesOfZone() {
+    const random = this.#random;
+    const isNew = this.zones.length === 0 || (this.zones.length < ZONES_MAX && random.chance(0.4));
+    const id = isNew ? `${this.name}-zone-${this.zones.length}` : random.pick(this.zones);
+    if (isNew) {
+      this.zones.push(id);
+      this.#nextSlot.set(id, 0);
+    }
+    const part = this.#part(id, random.size(SIZE_DIGITS - 1));
+    const { type, body } = bodyOf(random.pick(forms), [part]);
+    return {
+      kind: 'samples of zones',
+      series: [id],
+      sampleCount: part.slots.length,
+      send: (api) => api.call('POST', '/core/samples', { headers: { 'content-type': type }, body }),
+      apply: (ledger) => {
+        const stored = ledger.seriesOf(id);
+        for (const [i, slot] of part.slots.entries()) stored[slot] = part.values[i];
+      },
+    };
+  }
+
   #part(id, count) {
     const random = this.#random;
     const isAhead = random.chance(0.6);
@@ -159,7 +191,7 @@ export class Lane {
 
   #deletion() {
     const random = this.#random;
-    const id = random.pick(this.ids);
+    const id = random.pick(this.seriesIds);
     const from = random.below(SLOT_COUNT);
     const until = Math.min(SLOT_COUNT, from + random.size(SIZE_DIGITS));
     const instant = (slot) => encodeURIComponent(new Date(timeOf(slot)).toISOString());
@@ -191,6 +223,18 @@ export class Lane {
       apply: (ledger) => {
         for (const item of items) ledger.items.set(`${id} ${item.metric}`, item);
       },
+    };
+  }
+
+  #patternRegistration() {
+    const item = patternOf(this.name);
+    return {
+      kind: 'registrations of patterns',
+      send: (api) => {
+        const headers = { 'content-type': 'application/json' };
+        return api.call('POST', '/core/operations', { headers, body: JSON.stringify([item]), expect: [202] });
+      },
+      apply: (ledger) => void ledger.items.set(`${this.name}-zone-{n} ${item.metric}`, item),
     };
   }
 

@@ -1,7 +1,7 @@
 // Compares the store with the ledgers, and the results of items with one batch over the stored samples.
 
 import { isTokenGood, readAll, readSeries, SLOT_COUNT, slotOf, UnexpectedError } from './api.mjs';
-import { sourcesOf } from './items.mjs';
+import { memberOf, patternOf, sourcesOf } from './items.mjs';
 
 const SETTLED_MS_MAX = 300_000;
 const POLL_MS = 50;
@@ -15,7 +15,10 @@ class LossError extends Error {}
  */
 export async function verify(cycle) {
   for (const lane of cycle.lanes) await verifyLane(cycle, lane);
-  for (const lane of cycle.lanes) await verifyResults(cycle, lane);
+  for (const lane of cycle.lanes) {
+    await verifyResults(cycle, lane);
+    await verifyMembers(cycle, lane);
+  }
 }
 
 async function verifyLane({ url, apis, counts }, lane) {
@@ -70,11 +73,14 @@ async function verifyLane({ url, apis, counts }, lane) {
   counts.compared.events += stored.events.size;
 }
 
-async function readLane(api, { ids, name, access }) {
+async function readLane(api, { seriesIds, name, access }) {
   const series = new Map();
-  for (const id of ids) series.set(id, await readSeries(api, id, 'Raw'));
+  for (const id of seriesIds) series.set(id, await readSeries(api, id, 'Raw'));
   const isOwn = (id) => id.startsWith(`${name}-`);
-  const items = (await readAll(api, '/core/operations')).filter(({ timeseriesId }) => isOwn(timeseriesId));
+  const items = (await readAll(api, '/core/operations'))
+    .filter(({ timeseriesId }) => isOwn(timeseriesId))
+    // Members come and go later than their pattern: `verifyMembers`.
+    .filter(({ pattern }) => pattern === null);
   const events = (await readAll(api, '/core/events', { ercollectionid: access.collection })).filter(({ id }) =>
     isOwn(id),
   );
@@ -87,7 +93,7 @@ async function readLane(api, { ids, name, access }) {
 
 /** The first difference between a ledger and the store. */
 function differenceOf(lane, ledger, stored) {
-  for (const id of lane.ids) {
+  for (const id of lane.seriesIds) {
     const difference = seriesDifference(ledger.seriesOf(id), stored.series.get(id));
     if (difference !== undefined) return `${id}: ${difference}`;
   }
@@ -137,20 +143,62 @@ function slotsOf({ timeMs, value }) {
 /** The worker catches up in the background, so results are compared until they are right. */
 async function verifyResults({ apis, batch, counts }, lane) {
   const api = apis.get(lane);
-  const untilMs = performance.now() + SETTLED_MS_MAX;
+  const pattern = patternOf(lane.name).metric;
   for (const [name, item] of lane.ledger.items) {
     const [id, metric] = name.split(' ');
-    for (;;) {
-      const difference = await resultDifference(api, batch, item, id, metric);
-      if (difference === undefined) break;
-      if (performance.now() > untilMs) {
+    if (metric === pattern) continue;
+    await insistOn(
+      () => resultDifference(api, batch, item, id, metric),
+      async (difference) => {
         const items = await readAll(api, '/core/operations');
         const found = items.find(({ timeseriesId, metric: own }) => timeseriesId === id && own === metric);
-        throw new LossError(`${name} is no batch over the stored samples: ${difference}\n${JSON.stringify(found)}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+        return `${name} is no batch over the stored samples: ${difference}\n${JSON.stringify(found)}`;
+      },
+    );
     counts.compared.results++;
+  }
+}
+
+/** A pattern has a member for each of its series, and each member its result; no member is left without its pattern. */
+async function verifyMembers({ apis, batch, counts }, lane) {
+  const api = apis.get(lane);
+  const { metric } = patternOf(lane.name);
+  const isRegistered = lane.ledger.items.has(`${lane.name}-zone-{n} ${metric}`);
+  const hasSamples = (id) => lane.ledger.seriesOf(id).some((value) => !Number.isNaN(value));
+  const expected = isRegistered ? lane.zones.filter(hasSamples) : [];
+  const possible = isRegistered ? lane.zones : [];
+  let members;
+  const difference = async () => {
+    const items = await readAll(api, '/core/operations');
+    const own = items.filter(
+      ({ pattern, timeseriesId }) => pattern !== null && timeseriesId.startsWith(`${lane.name}-`),
+    );
+    members = own.map(({ timeseriesId }) => timeseriesId).sort();
+    const isRight = expected.every((id) => members.includes(id)) && members.every((id) => possible.includes(id));
+    return isRight && new Set(members).size === members.length ? undefined : `${members}; expected ${expected}`;
+  };
+  await insistOn(difference, (found) => `the members of ${lane.name}-zone-{n} are ${found}`);
+  for (const id of members) {
+    await insistOn(
+      () => resultDifference(api, batch, memberOf(id), id, metric),
+      (found) => `${id} ${metric} is no batch over the stored samples: ${found}`,
+    );
+    counts.compared.members++;
+  }
+}
+
+/**
+ * Looks until nothing is wrong.
+ *
+ * @param {() => Promise<string | undefined>} find what is wrong
+ * @param {(fault: string) => string | Promise<string>} describe it, if that does not end
+ */
+async function insistOn(find, describe) {
+  for (const untilMs = performance.now() + SETTLED_MS_MAX; ; ) {
+    const fault = await find();
+    if (fault === undefined) return;
+    if (performance.now() > untilMs) throw new LossError(await describe(fault));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -151,7 +151,7 @@ export class Spool {
 }
 
 /**
- * Does work that writes files, and leaves no temporary file behind even if it fails or is stopped by Ctrl-C.
+ * Does work that writes files, and leaves no temporary file behind even if it fails or is stopped by a signal.
  *
  * @returns the exit code.
  */
@@ -168,7 +168,8 @@ export async function withTempFiles(io: Io, work: (temps: TempFiles) => Promise<
     // On a terminal the cursor is after ^C.
     const lead = io.stderr.isTerminal ? '\n' : '';
     const cause = ended === 'SIGINT' ? 'Ctrl-C' : ended;
-    await io.stderr.write(`${lead}windrow: stopped by ${cause}; no file was written\n`);
+    const message = `${lead}windrow: stopped by ${cause}; no file was written\n`;
+    await io.stderr.write(message).catch(() => undefined);
     return EXIT_INTERRUPTED[ended];
   } finally {
     temps.removeAll();

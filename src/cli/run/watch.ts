@@ -28,7 +28,7 @@ export async function watchFiles(paths: readonly string[], io: Io, work: () => P
       await io.stderr.write(`windrow: ${watched}\n`);
       if ((await files.nextChange()) !== 'interrupted') continue;
       // A terminal has shown ^C on a line of its own.
-      if (io.stderr.isTerminal) await io.stderr.write('\n');
+      if (io.stderr.isTerminal) await io.stderr.write('\n').catch(() => undefined);
       return EXIT_DONE;
     }
   } finally {

@@ -39,7 +39,7 @@ export interface Io {
   /** A clock in milliseconds that never runs backwards. */
   readonly clock: () => number;
   readonly threads: Threads;
-  /** Calls `listener` on SIGINT and SIGTERM; returns a function that stops listening. */
+  /** Calls `listener` on each signal that ends a command; returns a function that stops listening. */
   readonly onInterrupt: (listener: (signal: Interrupt) => void) => () => void;
 }
 
@@ -54,7 +54,10 @@ export interface Threads {
   readonly open: (count: number) => Promise<RangePool>;
 }
 
-export type Interrupt = 'SIGINT' | 'SIGTERM';
+/** SIGHUP: the terminal was closed, and takes no more text. */
+export type Interrupt = (typeof INTERRUPTS)[number];
+
+const INTERRUPTS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /** Standard input: its bytes as they come, or the file that it was redirected from. */
 export interface Input {
@@ -98,8 +101,10 @@ export function processIo(code: URL): Io {
       open: (count) => RangePool.open(code, count),
     },
     onInterrupt: (listener) => {
-      process.on('SIGINT', listener).on('SIGTERM', listener);
-      return () => process.off('SIGINT', listener).off('SIGTERM', listener);
+      for (const signal of INTERRUPTS) process.on(signal, listener);
+      return () => {
+        for (const signal of INTERRUPTS) process.off(signal, listener);
+      };
     },
   };
 }

@@ -60,11 +60,28 @@ export async function deleteEvent(
   return wasThere;
 }
 
-/** Deletes all events of a collection, as `deleteEvent` deletes one. */
-export async function deleteCollectionEvents(tx: Transaction, collection: CollectionKey, nowMs: number): Promise<void> {
-  const ofCollection = equal({ ...collection });
-  await tx.update(events, [...ofCollection, ['endCommit', '=', NEVER]], { endCommit: tx.commit, endedMs: nowMs });
-  await tx.delete(eventCounts, ofCollection);
+/** Events that one commit deletes with their collection; other requests of the shard wait for no longer than that. */
+const EVENTS_PER_COMMIT = 500;
+
+/**
+ * Deletes some of the events of a collection, in the order of their ids, as `deleteEvent` deletes one.
+ *
+ * @returns the last id, after which there may be more; undefined if there are none.
+ */
+export async function deleteSomeEvents(
+  tx: Transaction,
+  collection: CollectionKey,
+  afterId: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const current: Condition<EventRow>[] = equal({ ...collection, endCommit: NEVER });
+  const where: Condition<EventRow>[] = [...current, ['id', '>', afterId]];
+  const found = await tx.find(events, { where, orderBy: [{ column: 'id' }], limit: EVENTS_PER_COMMIT });
+  const last = found.at(-1)?.id;
+  if (last === undefined) return undefined;
+  await tx.update(events, [...where, ['id', '<=', last]], { endCommit: tx.commit, endedMs: nowMs });
+  await addToCount(tx, collection, -found.length);
+  return found.length === EVENTS_PER_COMMIT ? last : undefined;
 }
 
 export async function countEvents(tx: Reader, collection: CollectionKey): Promise<number> {

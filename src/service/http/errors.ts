@@ -118,7 +118,7 @@ export function describeWindrowError(error: WindrowError): ServiceError {
     return unavailable('the disk of the service is full: nothing was written; reads, tokens and deletions still work');
   }
   if (code === 'storage.failed' || code === 'storage.locked') {
-    return unavailable('the store of the service refuses writes now; the log says why');
+    return unavailable('the store of the service cannot do this now; try again later, the log says why');
   }
   if (code === 'storage.unknown') {
     const mend = 'whether it took effect is not known: read what is stored before you send it again';

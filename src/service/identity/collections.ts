@@ -1,8 +1,9 @@
 import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD, SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import { equal, type Reader, type Transaction, writeReserved } from '../../storage/storage.js';
+import { eventCounts } from '../../storage/tables/events.js';
 import { clients, collectionGrants, collections } from '../../storage/tables/identity.js';
-import { deleteCollectionEvents } from '../events/store.js';
+import { deleteSomeEvents } from '../events/store.js';
 import { ServiceError } from '../http/errors.js';
 import { type AdministrationContext, checkHeaderText, checkName, type OfOrganisation } from './names.js';
 import type { Principal } from './principal.js';
@@ -56,18 +57,18 @@ export async function listCollections(
 }
 
 /** Revokes the clients' access. If no client is named, removes the collection and its events. */
-export async function removeCollection(
-  { storage, clock }: AdministrationContext,
-  { organisation, collectionId, clientIds }: CollectionAccess,
-): Promise<void> {
-  await writeReserved(storage, shardOf(organisation), async (tx) => {
+export async function removeCollection(context: AdministrationContext, access: CollectionAccess): Promise<void> {
+  const { organisation, collectionId, clientIds } = access;
+  await writeReserved(context.storage, shardOf(organisation), async (tx) => {
     if ((await tx.get(collections, { organisation, collectionId })) === undefined) {
       const mend = '`windrow collection list` shows the ids';
       throw new WindrowError('identity.missing', `${organisation} has no collection ${collectionId}; ${mend}`);
     }
-    if (clientIds.length > 0) await removeGrants(tx, { organisation, collectionId, clientIds });
-    else await removeWhole(tx, organisation, collectionId, Math.floor(clock.nowMs()));
+    if (clientIds.length > 0) await removeGrants(tx, access);
+    // Nobody can read or write it any more.
+    else await tx.delete(collectionGrants, equal({ organisation, collectionId }));
   });
+  if (clientIds.length === 0) await removeWhole(context, access);
 }
 
 async function removeGrants(tx: Transaction, access: CollectionAccess): Promise<void> {
@@ -80,12 +81,27 @@ async function removeGrants(tx: Transaction, access: CollectionAccess): Promise<
   }
 }
 
-async function removeWhole(tx: Transaction, organisation: string, collectionId: string, nowMs: number): Promise<void> {
-  const where = equal({ organisation, collectionId });
-  await tx.delete(collections, where);
-  await tx.delete(collectionGrants, where);
-  // Ends the versions of its events instead of deleting them, so that snapshots stay whole until they expire.
-  await deleteCollectionEvents(tx, { organisation, ercollectionid: collectionId }, nowMs);
+/**
+ * Removes a collection that is closed to all. Its events end some at a time, so that other requests need not wait for
+ * all of them; the collection goes last, so that after a failure it can be removed again. Versions of events are ended
+ * instead of deleted, so that snapshots stay whole until they expire.
+ */
+async function removeWhole(
+  { storage, clock }: AdministrationContext,
+  { organisation, collectionId }: CollectionAccess,
+): Promise<void> {
+  const shard = shardOf(organisation);
+  const nowMs = Math.floor(clock.nowMs());
+  const ofEvents = { organisation, ercollectionid: collectionId };
+  for (let lastId: string | undefined = ''; lastId !== undefined; ) {
+    const afterId: string = lastId;
+    lastId = await writeReserved(storage, shard, (tx) => deleteSomeEvents(tx, ofEvents, afterId, nowMs));
+  }
+  await writeReserved(storage, shard, async (tx) => {
+    await tx.delete(collections, equal({ organisation, collectionId }));
+    await tx.delete(collectionGrants, equal({ organisation, collectionId }));
+    await tx.delete(eventCounts, equal(ofEvents));
+  });
 }
 
 async function readClientIds(tx: Reader, entry: Omit<CollectionAccess, 'clientIds'>): Promise<readonly string[]> {

@@ -140,12 +140,16 @@ const ANSWER_MS_MAX = 15_000;
 
 /**
  * An abandoned transaction ends by itself, and a vanished machine is noticed within seconds. There is no statement
- * timeout: one that cancels a wait for the standby would commit to one disk alone.
+ * timeout: one that cancels a wait for the standby would commit to one disk alone. But the server itself ends a wait
+ * for a lock, before `ANSWER_MS_MAX`: it does not see that a connection is closed while it waits, and those would add
+ * up. Limits of newer versions, which end whole sessions or transactions, are lifted where they exist.
  */
 const SESSION = `
-  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = 0;
+  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = '10s';
   SET idle_in_transaction_session_timeout = '20s';
   SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
+  SELECT set_config("name", '0', false) FROM pg_settings
+    WHERE "name" IN ('idle_session_timeout', 'transaction_timeout') AND "setting" <> '0';
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
   SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly",
     current_setting('server_version_num')::int AS "version", current_setting('server_encoding') AS "encoding",
@@ -195,7 +199,7 @@ export async function connect(
     }
   }
   // An unreachable server explains less than one that refuses.
-  const clearest = failures.find(({ isTransient }) => !isTransient) ?? failures.find(({ kind }) => kind === 'starting');
+  const clearest = failures.find(({ isTransient }) => !isTransient) ?? failures.find(({ kind }) => kind !== 'lost');
   throw clearest ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
 }
 
@@ -208,6 +212,6 @@ async function prepareSession(client: Client, loaded: PostgresPackage, texts: St
     client.end().catch(() => {});
     throw new StorageError('storage.failed', `expected ${needed}, received ${version} with ${encoding}`);
   }
-  if (isReadOnly === true) throw new PostgresFailure('lost', 'the server is a standby or read-only');
+  if (isReadOnly === true) throw new PostgresFailure('readOnly', 'the server is a standby or read-only');
   return new Connection(client, loaded, texts, Number.parseInt(String(timeline), 16));
 }

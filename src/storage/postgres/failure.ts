@@ -8,6 +8,10 @@ export type FailureKind =
   | 'starting'
   /** Another transaction interfered: the whole work can be rerun. */
   | 'conflict'
+  /** The server is a standby, or takes no writes: another one may. */
+  | 'readOnly'
+  /** It has no connection left for us. */
+  | 'crowded'
   /** A row with this key exists. */
   | 'duplicate'
   | 'full'
@@ -30,15 +34,17 @@ export class PostgresFailure extends Error {
 
   /** Whether a retry on another connection, or a moment later, may succeed. */
   get isTransient(): boolean {
-    return this.kind === 'lost' || this.kind === 'starting' || this.kind === 'conflict';
+    return TRANSIENT.has(this.kind);
   }
 }
+
+const TRANSIENT: ReadonlySet<FailureKind> = new Set(['lost', 'starting', 'conflict', 'readOnly', 'crowded']);
 
 // SQLSTATE codes or their classes (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const KINDS: Readonly<Record<string, FailureKind>> = {
   '08': 'lost',
   '23505': 'duplicate', // unique_violation
-  '25006': 'lost', // read_only_sql_transaction: the server is a standby now
+  '25006': 'readOnly', // read_only_sql_transaction: the server is a standby now
   '25P03': 'lost', // idle_in_transaction_session_timeout
   '28': 'denied',
   '3D': 'denied', // no such database
@@ -47,7 +53,8 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   '40P01': 'conflict',
   '42501': 'denied', // insufficient_privilege
   '53100': 'full',
-  '53300': 'lost', // too_many_connections
+  '53300': 'crowded', // too_many_connections
+  '55P03': 'conflict', // lock_not_available: `lock_timeout` is over
   '57P': 'lost', // shut down, crashed
   '57P03': 'starting', // cannot_connect_now
   '58': 'damaged', // system_error, such as an I/O error
@@ -93,6 +100,18 @@ export function explained(error: unknown, address: string): unknown {
     case 'denied': {
       const mend = 'check the user, its password and privileges, and the name of the database';
       return new StorageError('storage.failed', `${of}: no access: ${error.message}; ${mend}`, options);
+    }
+    case 'readOnly': {
+      const mend = 'name the one that takes writes in the address, beside this one or in its place';
+      return new StorageError('storage.failed', `${of}: ${error.message}; ${mend}`, options);
+    }
+    case 'crowded': {
+      const mend = 'raise max_connections, or start fewer processes: each uses up to 11 connections';
+      return new StorageError('storage.failed', `${of}: no connection is free: ${error.message}; ${mend}`, options);
+    }
+    case 'conflict': {
+      const held = `transactions of others hold locks for too long: ${error.message}`;
+      return new StorageError('storage.failed', `${of}: ${held}; pg_stat_activity shows whose`, options);
     }
     default: {
       const mend = 'check that the database runs and can be reached';

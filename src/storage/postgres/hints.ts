@@ -62,8 +62,12 @@ export class Hints {
     this.#isWorking = true;
     if (this.#hasLock) return;
     this.#hasLock = true;
-    // The previous connection may still hold it, and then shows that we are alive.
-    await this.#connection!.exec(`SELECT pg_try_advisory_lock(${LOCK_CLASS}, ${this.#parts.session})`);
+    // The connection before may still hold it, and shows that we are alive until the server ends it: so the next poll
+    // tries again.
+    const [[row] = []] = await this.#connection!.exec(
+      `SELECT pg_try_advisory_lock(${LOCK_CLASS}, ${this.#parts.session}) AS "isTaken"`,
+    );
+    this.#hasLock = row?.isTaken === true;
   }
 
   async close(): Promise<void> {
@@ -77,6 +81,7 @@ export class Hints {
     for (let failureCount = 0; !this.#isClosed; ) {
       try {
         if (this.#connection?.failure !== undefined) await this.#open();
+        if (this.#isWorking) await this.holdLiveLock();
         await this.#poll();
         failureCount = 0;
       } catch {

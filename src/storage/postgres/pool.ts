@@ -1,12 +1,17 @@
 import { StorageError } from '../errors.js';
 import type { Connection } from './connection.js';
+import { PostgresFailure } from './failure.js';
+
+/** How long a work waits for a connection. A database that does not answer would else make it wait for all before. */
+const WAIT_MS_MAX = 15_000;
 
 /** A pool of connections, each used by one transaction at a time; callers queue while all are in use. */
 export class ConnectionPool {
   readonly #connect: () => Promise<Connection>;
   readonly #countMax: number;
   readonly #idle: Connection[] = [];
-  readonly #waiting: (() => void)[] = [];
+  /** In the order of their arrival; a Set, as one may leave before its turn. */
+  readonly #waiting = new Set<() => void>();
   #count = 0;
   #isClosed = false;
 
@@ -31,9 +36,7 @@ export class ConnectionPool {
   }
 
   async #take(): Promise<Connection> {
-    while (this.#count >= this.#countMax && this.#idle.length === 0) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
+    while (this.#count >= this.#countMax && this.#idle.length === 0) await this.#wait();
     if (this.#isClosed) throw new StorageError('storage.closed', 'the store is closed');
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.failure === undefined) return idle;
@@ -44,9 +47,31 @@ export class ConnectionPool {
       return await this.#connect();
     } catch (error) {
       this.#count--;
-      this.#waiting.shift()?.();
+      this.#wakeNext();
       throw error;
     }
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(end);
+        reject(
+          new PostgresFailure('lost', `all ${this.#countMax} connections were in use for ${WAIT_MS_MAX / 1000} s`),
+        );
+      }, WAIT_MS_MAX);
+      this.#waiting.add(end);
+    });
+  }
+
+  #wakeNext(): void {
+    const [end] = this.#waiting;
+    end?.();
   }
 
   #giveBack(connection: Connection): void {
@@ -55,6 +80,6 @@ export class ConnectionPool {
       connection.close();
       this.#count--;
     }
-    this.#waiting.shift()?.();
+    this.#wakeNext();
   }
 }

@@ -65,7 +65,10 @@ export async function migrate(connection: Connection, address: string, schema: S
   const newest = 1 + steps.length;
   if ((await readVersion(connection, address, newest)) >= newest) return;
   try {
-    await connection.exec(`BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, ${SCHEMA_LOCK})`);
+    // Another process may take long to do it.
+    await connection.exec(
+      `BEGIN; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, ${SCHEMA_LOCK})`,
+    );
     // Read again under the lock: another process may have done it meanwhile.
     const version = await readVersion(connection, address, newest);
     const sql = version === 0 ? createStore(tables, newest) : upgrade(steps, version);

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { forgetSome } from '../../../src/service/events/forget.js';
+import { countEvents } from '../../../src/service/events/store.js';
 import { createAdministration } from '../../../src/service/identity/administration.js';
+import { StorageError } from '../../../src/storage/errors.js';
 import { shardOf } from '../../../src/storage/shard.js';
 import { eventCounts, events as eventsTable } from '../../../src/storage/tables/events.js';
+import { failingStorage } from '../failing-storage.js';
 import { type Caller, type OpenedEvents, openEvents } from './opened.js';
 
 const LIFETIME_S = 600;
@@ -130,6 +133,35 @@ describe('old versions of events', () => {
     expect((await caller.list('main', '$orderby=id', { continuationtoken })).body.data).toMatchObject([{ id: 'b' }]);
     await caller.post('main', { id: 'a' });
     expect((await caller.list('main')).body.paging.totalCount).toBe(1);
+  });
+
+  it('of a removed collection end some at a time; what a failure left over ends with the next removal', async () => {
+    const { storage } = context();
+    const administration = createAdministration(context());
+    const removal = { organisation: 'acme', collectionId: 'main', clientIds: [] };
+    await caller.post(
+      'main',
+      Array.from({ length: 1200 }, (_, i) => ({ id: `${i}` })),
+    );
+    let count = 0;
+    const failing = { ...failingStorage(storage, {}) };
+    failing.transaction = async (shard, work, options) => {
+      if (count++ === 2) throw new StorageError('storage.failed', 'the store is away');
+      return storage.transaction(shard, work, options);
+    };
+    const interrupted = createAdministration({ ...context(), storage: failing }).removeCollection(removal);
+    await expect(interrupted).rejects.toThrow('the store is away');
+    // Closed to all, and still listed, so that it can be removed again.
+    expect((await caller.list('main')).statusCode).toBe(403);
+    const collection = { organisation: 'acme', ercollectionid: 'main' };
+    const left = await storage.read(SHARD, (tx) => countEvents(tx, collection));
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(1200);
+    expect(await administration.listCollections({})).toMatchObject([{ collectionId: 'main', clientIds: [] }]);
+    await administration.removeCollection(removal);
+    expect(await administration.listCollections({})).toEqual([]);
+    await administration.addCollection({ ...removal, clientIds: [caller.clientId] });
+    expect((await caller.list('main')).statusCode).toBe(204);
   });
 
   it('do not count: the count of a collection is that of its current events', async () => {

@@ -187,6 +187,16 @@ describe('samples are followed as server-sent events', () => {
     expect(await answer.text()).toContain('header Last-Event-ID: expected the id of an event of this stream');
   });
 
+  it('an id beyond all commits, as of another shard or a store since restored, begins anew and says so', async () => {
+    const reader = await follow('/core/timeseries/a/live', '999999');
+    const [first, reset] = await take(reader, 2);
+    expect([first!.type, reset!.type]).toEqual(['samples', 'reset']);
+    await write([row('a', 1, 1.5)]);
+    const [next] = await take(reader, 1);
+    expect(next!.data).toMatchObject({ samples: [{ val: 1.5 }] });
+    expect(Number(next!.lastEventId)).toBeLessThan(999_999);
+  });
+
   it('followers that disconnect leave nothing behind', async () => {
     const { storage } = service.service.context;
     let listeners = 0;

@@ -172,6 +172,61 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(found.flat()).toHaveLength(60);
   });
 
+  it('a process whose connections the server takes for alive after they are lost is not taken for dead', async () => {
+    const proxy = await startProxy(database.address);
+    const [a, b] = [await open({ address: proxy.address }), await open()];
+    await a.claim(SHARD, 'a', LEASE_MS);
+    proxy.abandon();
+    await a.transaction(SHARD, insert('a'));
+    const sessions = async (which: string) =>
+      Number(await database.query(`SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND ${which}`));
+    // Its new connections are there, while an old one still has the lock by which others know that it lives.
+    expect(await sessions('granted')).toBe(1);
+    await expect.poll(() => proxy.openCount()).toBeGreaterThan(1);
+    proxy.endAbandoned();
+    await expect.poll(() => sessions('granted')).toBe(1);
+    expect(await b.claim(SHARD, 'b', LEASE_MS)).toBeUndefined();
+  });
+
+  it('a work that waits for a lock of somebody else ends, and leaves no connection behind that waits on', async () => {
+    const storage = await open();
+    const held = database.query('BEGIN; LOCK TABLE windrow_shard; SELECT pg_sleep(600)');
+    // It ends when the database is dropped.
+    held.catch(() => {});
+    const waiting = async () =>
+      Number(
+        await database.query(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+        AND application_name = 'windrow'`),
+      );
+    await expect
+      .poll(() => database.query(`SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'`))
+      .not.toBe('0');
+    const work = storage.transaction(SHARD, insert('a'));
+    await expect(work).rejects.toMatchObject({ code: 'storage.failed' });
+    await expect.poll(waiting).toBe(0);
+  }, 60_000);
+
+  it('time limits that an administrator sets for users of the database do not reach this store', async () => {
+    const name = await database.query('SELECT current_database()');
+    const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout'];
+    for (const limit of limits) {
+      // The last one came with PostgreSQL 14.
+      if ((await database.query(`SELECT count(*) FROM pg_settings WHERE name = '${limit}'`)) === '0') continue;
+      await database.query(`ALTER DATABASE ${name} SET ${limit} = '20ms'`);
+    }
+    const storage = await open();
+    const sessions = () =>
+      database.query(`SET statement_timeout = 0; SELECT string_agg(pid::text, ' ' ORDER BY pid)
+        FROM pg_stat_activity, pg_sleep(0.2) WHERE application_name = 'windrow' AND datname = '${name}'`);
+    await storage.transaction(SHARD, async (tx) => {
+      await insert('a')(tx);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    });
+    const before = await sessions();
+    expect(before).toMatch(/^\d+ \d+/);
+    expect(await sessions()).toBe(before);
+  });
+
   it('two processes that open a new store at once create one', async () => {
     const opened = await Promise.all([open(), open(), open()]);
     for (const [i, storage] of opened.entries()) expect(await storage.transaction(SHARD, insert(`${i}`))).toBe(i + 1);
@@ -208,6 +263,8 @@ async function startProxy(address: string) {
   let refusedCount = 0;
   let isAway = false;
   let isCutForGood = false;
+  const abandoned: Socket[] = [];
+  const open = new Set<Socket>();
   const server = createServer((client) => {
     if (isAway) {
       refusedCount++;
@@ -215,6 +272,8 @@ async function startProxy(address: string) {
       return;
     }
     const upstream = connect(path);
+    open.add(upstream);
+    upstream.on('close', () => open.delete(upstream));
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => {});
@@ -239,7 +298,7 @@ async function startProxy(address: string) {
     let isCut = false;
     client.on('close', () => {
       isCut = true;
-      upstream.end();
+      if (!abandoned.includes(upstream)) upstream.end();
     });
     upstream.on('data', (chunk) => isCut || cutAtAnswer(client, chunk));
     upstream.on('close', () => client.destroy());
@@ -262,6 +321,16 @@ async function startProxy(address: string) {
       cutText = text;
       cutAt = 'before';
     },
+    /** Ends all connections on this side alone, as a network that drops them. */
+    abandon: () => {
+      abandoned.push(...open);
+      for (const socket of sockets) if (!open.has(socket)) socket.destroy();
+    },
+    endAbandoned: () => {
+      for (const socket of abandoned) socket.destroy();
+    },
+    /** How many connections there are, without those that are abandoned. */
+    openCount: () => [...open].filter((socket) => !abandoned.includes(socket)).length,
     cutCount: () => count,
     refusedCount: () => refusedCount,
   };

@@ -14,7 +14,8 @@ import { Schedule } from './schedule.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
 
-const IDS_LOOKED_UP = 500;
+/** In one statement, which others wait for. */
+const IDS_LOOKED_UP = 250;
 const READERS_MAX = 200_000;
 /** When there are too many items, the oldest are dropped until this share of the limit is left. */
 const KEPT_SHARE = 0.9;
@@ -175,6 +176,7 @@ export class ItemCache {
     const changed = rows.filter((row) => !isKnown(row)).map(({ itemId }) => itemId);
     await session.yieldWhenDue();
     const work = new Map((await tx.find(itemWork, { where: ofIds(changed) })).map((row) => [row.itemId, row]));
+    await session.yieldWhenDue();
     const heads = groupBy(await tx.find(checkpointHeads, { where: ofIds(changed) }), ({ itemId }) => itemId);
     const looked: Item[] = [];
     for (const row of rows) {

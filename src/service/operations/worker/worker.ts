@@ -1,4 +1,4 @@
-import { StaleClaimError } from '../../../storage/errors.js';
+import { StaleClaimError, StorageError } from '../../../storage/errors.js';
 import { SHARD_COUNT } from '../../../storage/shard.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { createId, type ServiceContext } from '../../context.js';
@@ -134,12 +134,30 @@ export class Worker {
   #track(work: Promise<unknown>): void {
     const tracked: Promise<void> = work.then(
       () => void this.#running.delete(tracked),
-      (err) => {
+      (error: unknown) => {
         this.#running.delete(tracked);
-        this.#context.log.error({ err }, 'the worker failed; will try again');
+        this.#report(error);
       },
     );
     this.#running.add(tracked);
+  }
+
+  async #isStoreThere(): Promise<boolean> {
+    try {
+      await this.#context.storage.check();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** What the store refuses now it may accept later, and is no fault of ours: one line, as there may be many. */
+  #report(error: unknown, shard?: number): void {
+    const { log } = this.#context;
+    const place = shard === undefined ? {} : { shard };
+    if (error instanceof StaleClaimError) log.info({ ...place, reason: error.message }, 'another worker has the shard');
+    else if (isUnavailable(error)) log.warn({ ...place, reason: error.message }, 'no results are computed now');
+    else log.error({ ...place, err: error }, 'the worker failed; will try again');
   }
 
   /** Visits every shard, as notifications may be missed and work becomes due with time. */
@@ -159,8 +177,10 @@ export class Worker {
     for (let shard = 0; shard < SHARD_COUNT && this.#state === 'started'; shard++) {
       try {
         await this.#visit(shard, true);
-      } catch (err) {
-        this.#context.log.warn({ err, shard }, 'work on a shard failed; will try again');
+      } catch (error) {
+        this.#report(error, shard);
+        // If the whole store is away, the other shards need not be tried.
+        if (!(await this.#isStoreThere())) return;
       }
     }
   }
@@ -260,10 +280,10 @@ export class Worker {
       if (worker === undefined) continue;
       try {
         await this.#takeTurns(shard, worker);
-      } catch (err) {
+      } catch (error) {
         // Most likely a failure of the store, not of the items. The next poll tries again.
         this.#dueShards.delete(shard);
-        this.#context.log.warn({ err, shard }, 'the work of items failed; will try again');
+        this.#report(error, shard);
       }
     }
   }
@@ -291,4 +311,9 @@ export class Worker {
       for (const itemId of taken) this.#busy.delete(itemId);
     }
   }
+}
+
+/** Whether the store refuses, rather than our own code fails. */
+function isUnavailable(error: unknown): error is StorageError {
+  return error instanceof StorageError && error.code === 'storage.failed';
 }

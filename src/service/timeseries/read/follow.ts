@@ -74,11 +74,17 @@ async function* followLegs(
   const isQuiet = (): boolean =>
     legs.every(({ commit, subscription }) => subscription.isEmpty && commit >= subscription.fromCommit);
   try {
+    let isOfFuture = false;
     for (const leg of legs) {
       await leg.feed.join(leg.subscription);
-      if (Number.isNaN(leg.commit)) leg.commit = await storage.read(leg.shard, async (tx) => tx.lastCommit);
+      if (leg.commit <= leg.subscription.fromCommit) continue;
+      const last = await storage.lastCommit(leg.shard);
+      // Of another shard, or of a store since restored: nothing would be sent before there are as many commits.
+      isOfFuture ||= leg.commit > last;
+      if (!(leg.commit <= last)) leg.commit = last;
     }
     yield writeEvent('samples', eventIdOf(legs), EMPTY);
+    if (isOfFuture) yield writeEvent('reset', eventIdOf(legs), RESET);
     let quietSinceMs = clock.monotonicMs();
     while (!signal.aborted) {
       let isAll = true;

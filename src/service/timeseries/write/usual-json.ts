@@ -7,6 +7,8 @@ import { nameProblem, type SampleDefaults } from './json.js';
 const [COMMA, LINE_FEED] = [0x2c, 0x0a];
 /** For at least this many names, decoding them at once is cheaper than one by one. */
 const DECODED_ONCE_MIN = 8;
+/** What `read` takes: a millisecond of work, or ten where each sample is of a new series and the code just loaded. */
+const READ_BYTES_MAX = 131_072;
 const NOTHING = new Uint8Array(0);
 /** The replacement character, which stands for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
@@ -53,7 +55,7 @@ export class UsualSamples {
     return Buffer.concat([first.subarray(this.#at), ...others]);
   }
 
-  /** Adds the samples of the next few hundred kilobytes, a millisecond or two of work. */
+  /** Adds the samples of the next hundred kilobytes or so. */
   read(batch: SampleBatch): void {
     this.#state = 'unusual';
     const scanner = sampleScanner();
@@ -67,7 +69,9 @@ export class UsualSamples {
     this.#state = scanned.state;
   }
 
-  #copyInto({ bytes, lengthMax }: SampleScanner): { readonly length: number; readonly isLast: boolean } {
+  #copyInto(scanner: SampleScanner): { readonly length: number; readonly isLast: boolean } {
+    const { bytes } = scanner;
+    const lengthMax = Math.min(scanner.lengthMax, READ_BYTES_MAX);
     let length = 0;
     let [index, from] = [this.#part, this.#at];
     for (; index < this.#parts.length && length < lengthMax; index++) {
