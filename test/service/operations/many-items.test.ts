@@ -72,8 +72,8 @@ describe.each([
 
   it('asks the store as much per item, however many there are', () => {
     expect(many.statementCount).toBeLessThanOrEqual(4.2 * few.statementCount);
-    // The items that read the results are looked up for all results at once.
-    expect(many.counts.get('find item_sources') ?? 0).toBeLessThanOrEqual(4);
+    // The items that read the results are looked up for 250 results at once.
+    expect(many.counts.get('find item_sources') ?? 0).toBeLessThanOrEqual(5);
   });
 
   it('yields to other work while the items are processed', () => {
