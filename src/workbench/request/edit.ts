@@ -12,10 +12,10 @@ import {
   without,
 } from './draft.js';
 
-/** The parameters of arithmetic and comparisons that only two series have: how they meet. */
-export const ALIGNING = ['align', 'maxhold', 'maxgap'];
-
 /** Edits of a request. Each returns a new one; steps that read a renamed result follow it. */
+
+/** How two series meet: parameters that a step with a scalar cannot have. */
+export const ALIGNING = ['align', 'maxhold', 'maxgap'];
 
 export function addItem(draft: Draft, operation: string, parameters: Parameters, source: SeriesReference): Draft {
   const metric = freeName(draft, wordOf(operation));
