@@ -25,6 +25,8 @@ const GAP_Y = 46;
 /** The room for an edge that passes through a layer. */
 const DUMMY_WIDTH = 10;
 const SWEEPS = 4;
+/** More nodes than that side by side are too wide to read. */
+const LAYER_NODES_MAX = 5;
 
 /** A node of a layer: one of the graph, or a dummy node where an edge passes through the layer. */
 interface Vertex {
@@ -69,8 +71,7 @@ export function layOut(nodes: readonly LayoutNode[], margin: number): Layout {
 }
 
 function layersOf(nodes: readonly LayoutNode[]) {
-  const depths: number[] = [];
-  for (const { above } of nodes) depths.push(1 + Math.max(-1, ...above.map((at) => depths[at]!)));
+  const depths = depthsOf(nodes);
   const layers: Vertex[][] = Array.from({ length: 1 + Math.max(...depths) }, () => []);
   const vertexIn = (depth: number, width: number, height: number): Vertex => {
     const vertex: Vertex = { width, height, above: [], below: [], x: 0, y: 0 };
@@ -93,6 +94,29 @@ function layersOf(nodes: readonly LayoutNode[]) {
   );
   for (const layer of layers) place(layer, 0);
   return { layers, vertices, paths };
+}
+
+/**
+ * The layer of each node: the first one with room below all nodes that lead to it. A node that nothing leads to is
+ * placed just before the first node below it, so that unconnected parts fill layers one part after the other.
+ */
+function depthsOf(nodes: readonly LayoutNode[]): number[] {
+  const depths: number[] = [];
+  const counts: number[] = [];
+  const settle = (at: number): number => {
+    const found = depths[at];
+    if (found !== undefined) return found;
+    let depth = 1 + Math.max(-1, ...nodes[at]!.above.map(settle));
+    while ((counts[depth] ?? 0) >= LAYER_NODES_MAX) depth++;
+    counts[depth] = (counts[depth] ?? 0) + 1;
+    depths[at] = depth;
+    return depth;
+  };
+  for (const [at, { above }] of nodes.entries()) {
+    if (above.length > 0) settle(at);
+  }
+  for (const at of nodes.keys()) settle(at);
+  return depths;
 }
 
 function widthOf(layer: readonly Vertex[]): number {

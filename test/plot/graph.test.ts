@@ -32,6 +32,24 @@ describe('the layout of a graph', () => {
     );
   });
 
+  it('has at most five nodes side by side', () => {
+    fc.assert(
+      fc.property(nodesArbitrary, (nodes) => {
+        const tops = layOut(nodes, 10).nodes.map(({ y }) => y);
+        for (const top of tops) expect(tops.filter((y) => y === top).length).toBeLessThanOrEqual(5);
+      }),
+    );
+  });
+
+  it('keeps a node that nothing leads to near the node below it', () => {
+    // Twenty-five pairs: five of them side by side, then the next five.
+    const pairs = Array.from({ length: 50 }, (_, i) => ({ width: 100, height: 40, above: i < 25 ? [] : [i - 25] }));
+    const { nodes, edges, width } = layOut(pairs, 10);
+    expect(width).toBe(5 * 100 + 4 * 24 + 2 * 10);
+    for (let i = 0; i < 25; i++) expect(nodes[i + 25]!.y - nodes[i]!.y).toBe(nodes[25]!.y - nodes[0]!.y);
+    for (const way of edges) expect(way.length).toBe(2);
+  });
+
   it('routes every edge from node to node, and through no other', () => {
     fc.assert(
       fc.property(nodesArbitrary, (nodes) => {

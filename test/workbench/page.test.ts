@@ -339,6 +339,19 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await page.getByLabel('function').selectOption('Average');
     await eventually(inputs).toEqual(['input']);
 
+    await page.getByLabel('Operation of step 1').selectOption('Fill');
+    await eventually(inputs).toEqual(['input']);
+    await page.locator('[data-pointer] .more > summary').click();
+    await page.getByLabel('method').selectOption('series');
+    await eventually(inputs).toEqual(['input 1', 'input 2']);
+    await page.getByLabel('input 2').selectOption('meter/Raw');
+    await eventually(read).toMatchObject({ input: [{ metric: 'Raw' }, { metric: 'Raw' }] });
+    await page.getByLabel('method').selectOption('linear');
+    await eventually(inputs).toEqual(['input 1', 'input 2']);
+    await page.getByLabel('input 2').selectOption('none');
+    await eventually(inputs).toEqual(['input']);
+    await eventually(() => page.locator('.step .problems').count()).toBe(0);
+
     await page.getByLabel('Operation of step 1').selectOption('Max');
     await eventually(inputs).toEqual(['input 1', 'input 2']);
     await page.getByLabel('input 2').selectOption('meter/Raw');
@@ -352,6 +365,27 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(read).toMatchObject({ input: [{ metric: 'Raw' }, { metric: 'Raw' }], parameters: {} });
     await page.getByLabel('input 2').selectOption('none: a scalar');
     await eventually(async () => (await read()).parameters).toEqual({ scalar: 1 });
+    await eventually(() => page.locator('.step .problems').count()).toBe(0);
+  });
+
+  it('offers a scalar to a step with one input, and how series meet to one with two', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await addStep(page, 'mul');
+    const meeting = ['align', 'maxhold', 'maxgap'];
+    const offered = async () => {
+      const names = await page.locator('[data-pointer] .field > label').allTextContents();
+      return ['scalar', ...meeting].filter((name) => names.some((one) => one.startsWith(name)));
+    };
+    await eventually(offered).toEqual(['scalar']);
+    await page.getByLabel('input 2').selectOption('meter/Raw');
+    await eventually(offered).toEqual(meeting);
+    await page.locator('[data-pointer] .more > summary').click();
+    await page.getByLabel('align').selectOption('linear');
+    await page.getByLabel('maxgap').fill('PT1H');
+    await eventually(() => page.locator('.step .problems').count()).toBe(0);
+    await page.getByLabel('input 2').selectOption('none: a scalar');
+    await eventually(offered).toEqual(['scalar']);
     await eventually(() => page.locator('.step .problems').count()).toBe(0);
   });
 

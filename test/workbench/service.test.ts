@@ -88,8 +88,12 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByLabel('Order').fill('occurredAt asc');
     await page.getByRole('button', { name: 'Read events' }).click();
     await page.getByText('12 events match, 1 to 10 are shown').waitFor();
-    await page.getByRole('button', { name: 'Next events' }).click();
+    await page.getByRole('button', { name: 'Next events' }).press('Enter');
     await page.getByText('12 events match, 11 to 12 are shown').waitFor();
+    // After the last page there is no button to go on with.
+    await eventually(() => page.evaluate('document.activeElement.ariaLabelledByElements[0].textContent')).toBe(
+      'Events',
+    );
     expect(await page.getByRole('cell', { name: /^Door \d/ }).allTextContents()).toEqual(['Door 10', 'Door 11']);
     expect(await page.getByRole('button', { name: 'Next events' }).isDisabled()).toBe(true);
     // At 400 % the tables scroll, by the keyboard too.
@@ -102,7 +106,26 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await eventually(() => page.getByText(/did you mean `severity`/).count()).toBe(1);
     expect(await violations(page)).toEqual([]);
 
-    // The browser reports the two responses that had to fail.
+    // The message of the service has the first ten of its problems; the page has them all.
+    await page.getByRole('button', { name: 'Build' }).click();
+    const celsius = { timeseriesId: 'office-temperature', metric: 'Celsius' };
+    const misnamed = Array.from({ length: 12 }, (_, i) => {
+      const output = [{ ...celsius, metric: `\u0001${i}` }];
+      return {
+        metric: `\u0001${i}`,
+        processingType: 'batch',
+        operations: [{ operation: 'Abs', input: [celsius], output }],
+      };
+    });
+    await page.getByLabel('Request as JSON').fill(JSON.stringify(misnamed));
+    await page.getByRole('button', { name: 'Service', exact: true }).click();
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    const problems = page.getByRole('alert').filter({ hasText: 'the request has 12 problems' });
+    await eventually(() => problems.getByRole('listitem').count()).toBe(13);
+    expect(await problems.textContent()).toContain('/11/metric: expected a text of 1 to');
+    expect(await problems.textContent()).not.toContain('data.issues');
+
+    // The browser reports the responses that had to fail.
     expect(faults.filter((fault) => !/status of (400|401)/.test(fault))).toEqual([]);
     expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])')).toBe(
       '[{},{},""]',

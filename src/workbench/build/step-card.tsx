@@ -16,6 +16,7 @@ import {
   resultOf,
 } from '../request/draft.js';
 import {
+  ALIGNING,
   changeInput,
   changeOperation,
   changeStep,
@@ -62,7 +63,7 @@ export function StepCard({ place, onInsert }: { readonly place: Place; readonly 
             parameters={step.parameters}
             pointer={`${pointer}/parameters`}
             issues={issues}
-            hidden={step.input.length > 1 ? ['scalar'] : takesScalar(step.operation) ? ['align', 'maxhold'] : []}
+            hidden={step.input.length > 1 ? ['scalar'] : takesScalar(step.operation) ? ALIGNING : []}
             onParameters={(parameters) => edit(changeStep(draft, place, { parameters }))}
           />
         )}

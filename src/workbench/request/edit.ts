@@ -14,6 +14,9 @@ import {
 
 /** Edits of a request. Each returns a new one; steps that read a renamed result follow it. */
 
+/** How two series meet: parameters that a step with a scalar cannot have. */
+export const ALIGNING = ['align', 'maxhold', 'maxgap'];
+
 export function addItem(draft: Draft, operation: string, parameters: Parameters, source: SeriesReference): Draft {
   const metric = freeName(draft, wordOf(operation));
   const step = withParameters(newStep(operation, source, metric), parameters);
@@ -111,9 +114,7 @@ export function changeInput(draft: Draft, place: Place, index: number, to: Serie
   // A second series replaces a scalar, and the other way round.
   const { scalar = 1 } = step.parameters;
   const parameters =
-    input.length < 2
-      ? { scalar, ...without(step.parameters, ['align', 'maxhold', 'maxgap']) }
-      : without(step.parameters, ['scalar']);
+    input.length < 2 ? { scalar, ...without(step.parameters, ALIGNING) } : without(step.parameters, ['scalar']);
   return changeStep(draft, place, { input, parameters });
 }
 

@@ -1,4 +1,4 @@
-import type { Series, SeriesReference } from '../../index.js';
+import { RequestError, type Series, type SeriesReference } from '../../index.js';
 import { isObject } from '../request/draft.js';
 import { readFrames } from './frames.js';
 
@@ -205,11 +205,11 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
 }
 
 function problemOf(statusCode: number, text: string): ServiceProblem {
-  const { status } = fieldsOf(text);
-  return new ServiceProblem(
-    statusCode,
-    isObject(status) ? String(status.message) : `the service answered ${statusCode}`,
-  );
+  const { status, data } = fieldsOf(text);
+  const message = isObject(status) ? String(status.message) : `the service answered ${statusCode}`;
+  // The message has only the first of many problems; the page shows all of them.
+  const isCut = message.endsWith(', in data.issues');
+  return new ServiceProblem(statusCode, isCut ? new RequestError(Object(data).issues).message : message);
 }
 
 /** The fields of an answer; none if a proxy answered instead of the service. */
