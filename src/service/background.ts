@@ -41,7 +41,7 @@ export function startCompaction(context: ServiceContext): StopWork {
   const compactor = createCompactor({
     storage,
     samples,
-    ...(prepareMove === undefined ? {} : { prepare: prepareMove }),
+    prepare: prepareMove,
     scheduler,
     clock,
     pollIntervalMs: settings.pollIntervalMs,

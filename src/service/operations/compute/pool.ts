@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { Piscina } from 'piscina';
 import type { Series } from '../../../core/series.js';
 import { CheckpointError, type ErrorCode, OutputLimitError, type Plan } from '../../../index.js';
+import { builtScript, Threads } from '../../threads.js';
 import { type Explanation, explain, type Question } from './explain.js';
 import { type StepOptions, type StepResult, step } from './step.js';
 
@@ -30,13 +29,10 @@ export interface StepFailure {
   readonly limit?: { readonly pointer: string; readonly sampleCount: number; readonly limit: number };
 }
 
-// The script is built beside the command; when run from the sources, it is found in dist.
-const PLACES = ['./step-worker.js', './cli/step-worker.js', '../../../../dist/cli/step-worker.js'];
-
 /** Opens the threads of a service; computes in this thread if there are to be none, or their script is not built. */
 export function openStepPool(threadCount: number): StepPool {
-  const url = PLACES.map((place) => new URL(place, import.meta.url)).find((one) => existsSync(one));
-  return url === undefined || threadCount < 1 ? createInlinePool() : createThreadPool(url, threadCount);
+  const script = builtScript('step-worker');
+  return script === undefined || threadCount < 1 ? createInlinePool() : createThreadPool(script, threadCount);
 }
 
 /** Computes in this thread: for machines without a spare one, and for tests. */
@@ -49,29 +45,16 @@ export function createInlinePool(): StepPool {
 }
 
 /**
- * Threads that do one work each at a time. They start when they are first needed. A thread that dies fails its work and
- * is replaced.
+ * Computes in threads. One that dies fails its work.
  *
- * @param url of the script `step-worker`.
+ * @param script `step-worker`.
  */
-export function createThreadPool(url: URL, threadCount: number): StepPool {
-  // Minimum equals maximum: Piscina replaces a dead thread only below the minimum.
-  const open = (): Piscina => {
-    const count = { minThreads: threadCount, maxThreads: threadCount };
-    const opened = new Piscina({ filename: url.href, ...count });
-    // Whoever awaits the work gets the error.
-    opened.on('error', () => {});
-    return opened;
-  };
-  let threads: Piscina | undefined;
-  let isClosed = false;
+export function createThreadPool(script: URL, threadCount: number): StepPool {
+  const threads = new Threads(script, threadCount);
   const compute = async <Result>(name: string, message: StepMessage | Question): Promise<Result> => {
-    if (isClosed) throw new Error('the service is stopping');
-    threads ??= open();
-    // `as`: the functions of the script say what they return.
-    const answer = (await threads.run(message, { name }).catch((cause: unknown) => {
-      throw new Error(isClosed ? 'the service is stopping' : 'a worker thread died', { cause });
-    })) as Answer<Result>;
+    const answer = await threads.run<Answer<Result>>(name, message).catch((cause: unknown) => {
+      throw new Error(threads.isClosed ? 'the service is stopping' : 'a worker thread died', { cause });
+    });
     if ('failure' in answer) throw failureError(answer.failure);
     return answer.result;
   };
@@ -79,10 +62,7 @@ export function createThreadPool(url: URL, threadCount: number): StepPool {
     // Copies, so that only the samples are sent, not the whole columns under the views.
     run: (plan, state, chunks, options) => compute('computeStep', { plan, state, chunks: chunks.map(copied), options }),
     explain: (question) => compute('explainResult', { ...question, read: question.read.map(copied) }),
-    close: async () => {
-      isClosed = true;
-      await threads?.destroy();
-    },
+    close: () => threads.close(),
   };
 }
 

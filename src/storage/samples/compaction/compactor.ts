@@ -13,7 +13,7 @@ export interface CompactorOptions {
   readonly pollIntervalMs: number;
   readonly onError: (error: unknown, shard: number) => void;
   /** Prepares moves, in another thread perhaps; by default in this one. */
-  readonly prepare?: PrepareMove;
+  readonly prepare?: PrepareMove | undefined;
   /** The commit up to which nobody needs the log any more; by default, what items have absorbed. */
   readonly boundOf?: (tx: Reader) => Promise<number>;
 }

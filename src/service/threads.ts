@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { Piscina } from 'piscina';
+
+/**
+ * The script of a thread, by the name that `tsup.config.ts` gives it: it is built beside the command, and found in dist
+ * when run from the sources. Undefined if it is not built.
+ */
+export function builtScript(name: string): URL | undefined {
+  const places = [`./${name}.js`, `./cli/${name}.js`, `../../dist/cli/${name}.js`];
+  return places.map((place) => new URL(place, import.meta.url)).find((one) => existsSync(one));
+}
+
+/** Threads that do one work each at a time. They start when they are first needed, and are replaced if they die. */
+export class Threads {
+  readonly #script: URL;
+  readonly #count: number;
+  #pool: Piscina | undefined;
+  #isClosed = false;
+
+  constructor(script: URL, count: number) {
+    this.#script = script;
+    this.#count = count;
+  }
+
+  get isStarted(): boolean {
+    return this.#pool !== undefined;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Calls a function of the script in a thread. Rejects if the thread dies, or once the threads are closed. */
+  async run<Result>(name: string, message?: unknown): Promise<Result> {
+    if (this.#isClosed) throw new Error('the service is stopping');
+    this.#pool ??= this.#open();
+    return this.#pool.run(message, { name });
+  }
+
+  /** Ends the threads; running work is rejected. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#pool?.destroy();
+  }
+
+  #open(): Piscina {
+    // Minimum equals maximum: Piscina replaces a dead thread only below the minimum.
+    const count = { minThreads: this.#count, maxThreads: this.#count };
+    const pool = new Piscina({ filename: this.#script.href, ...count });
+    // Whoever awaits the work gets the error.
+    pool.on('error', () => {});
+    return pool;
+  }
+}
