@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = places.find((path) => existsSync(path));
@@ -44,6 +44,8 @@ export function useBrowser() {
   /** A new page; `faults` collects errors that the browser reports. `ready` is a button to wait for. */
   return async (url: string, options: BrowserContextOptions = {}, ready = 'Open files…') => {
     const context = await browser!.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    // Left open, the pages of earlier tests would go on to compute and to draw.
+    onTestFinished(() => context.close());
     context.setDefaultTimeout(WAIT_MS);
     const page = await context.newPage();
     const faults: string[] = [];
