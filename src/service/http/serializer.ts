@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 type Serialize = (answer: unknown) => string;
 
-// No schema of ours refers to another by name, and Fastify's own options do.
+// Without schemas to refer to by name, which ours do not, and with Fastify's own options.
 const compile = SerializerSelector()({}, {});
 
 /** What is compiled so far, for all servers of the process. */

@@ -11,11 +11,13 @@ const insert = (id: string) => async (tx: Transaction) => {
   await tx.insert(things, thing({ id }));
   return tx.commit;
 };
+
 /** Waits for all, even if one fails: what went on running would disturb the next case. */
 async function allDone(running: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(running)).find((end) => end.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
+
 const ids = async (tx: Reader) => (await tx.find(things)).map(({ id }) => id);
 
 export function describeCommits(current: Current): void {
@@ -55,7 +57,7 @@ export function describeCommits(current: Current): void {
     };
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
-        // From what is stored, as a case that failed leaves its commits: those that shrink it would fail for that alone.
+        // From what is stored: a case that failed leaves commits, and those that shrink it would fail for that alone.
         for (const of of [SHARD, 0]) counts.set(of, await current.storage.lastCommit(of));
         const running: Promise<void>[] = [];
         for (const [of, work, isAlone] of steps) {
