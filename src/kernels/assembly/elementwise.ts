@@ -84,13 +84,6 @@ function loop(
   const whole = quarter << 2;
   for (let at = left; at < left + quarter; at += 64) {
     for (let line = at; line < at + whole; line += quarter) {
-      // Enough work for each vector, so there is nothing to gain by four of them side by side.
-      if (kind == NEAR) {
-        for (let each = line; each < line + 64; each += 16) {
-          v128.store(each + toOut, vector(kind, v128.load(each), isScalar ? b : v128.load(each + toRight), t, f));
-        }
-        continue;
-      }
       const x = vector(kind, v128.load(line), isScalar ? b : v128.load(line + toRight), t, f);
       const y = vector(kind, v128.load(line, 16), isScalar ? b : v128.load(line + toRight, 16), t, f);
       const z = vector(kind, v128.load(line, 32), isScalar ? b : v128.load(line + toRight, 32), t, f);
