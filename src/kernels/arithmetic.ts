@@ -14,10 +14,10 @@ export type VectorKernel = (left: Float64Array, right: Float64Array, count: numb
 
 export function addScalar(value: Float64Array, count: number, scalar: number, out: Float64Array): boolean {
   const simd = simdFor(value, count, out);
-  const isFinite = simd?.addScalar(value.byteOffset, count, scalar, out.byteOffset) !== 0;
+  const isSound = simd?.addScalar(value.byteOffset, count, scalar, out.byteOffset) !== 0;
   const from = doneBy(simd, count);
   for (let i = from; i < count; i++) out[i] = value[i]! + scalar;
-  return isFinite && isAllFinite(out, from, count);
+  return isSound && isAllFinite(out, from, count);
 }
 
 export function subScalar(value: Float64Array, count: number, scalar: number, out: Float64Array): boolean {
@@ -26,50 +26,50 @@ export function subScalar(value: Float64Array, count: number, scalar: number, ou
 
 export function mulScalar(value: Float64Array, count: number, scalar: number, out: Float64Array): boolean {
   const simd = simdFor(value, count, out);
-  const isFinite = simd?.mulScalar(value.byteOffset, count, scalar, out.byteOffset) !== 0;
+  const isSound = simd?.mulScalar(value.byteOffset, count, scalar, out.byteOffset) !== 0;
   const from = doneBy(simd, count);
   for (let i = from; i < count; i++) out[i] = value[i]! * scalar;
-  return isFinite && isAllFinite(out, from, count);
+  return isSound && isAllFinite(out, from, count);
 }
 
 export function divScalar(value: Float64Array, count: number, scalar: number, out: Float64Array): boolean {
   const simd = simdFor(value, count, out);
-  const isFinite = simd?.divScalar(value.byteOffset, count, scalar, out.byteOffset) !== 0;
+  const isSound = simd?.divScalar(value.byteOffset, count, scalar, out.byteOffset) !== 0;
   const from = doneBy(simd, count);
   for (let i = from; i < count; i++) out[i] = value[i]! / scalar;
-  return isFinite && isAllFinite(out, from, count);
+  return isSound && isAllFinite(out, from, count);
 }
 
 export function add(left: Float64Array, right: Float64Array, count: number, out: Float64Array): boolean {
   const simd = simdFor(left, count, out, right);
-  const isFinite = simd?.add(left.byteOffset, right.byteOffset, count, out.byteOffset) !== 0;
+  const isSound = simd?.add(left.byteOffset, right.byteOffset, count, out.byteOffset) !== 0;
   const from = doneBy(simd, count);
   for (let i = from; i < count; i++) out[i] = left[i]! + right[i]!;
-  return isFinite && isAllFinite(out, from, count);
+  return isSound && isAllFinite(out, from, count);
 }
 
 export function sub(left: Float64Array, right: Float64Array, count: number, out: Float64Array): boolean {
   const simd = simdFor(left, count, out, right);
-  const isFinite = simd?.sub(left.byteOffset, right.byteOffset, count, out.byteOffset) !== 0;
+  const isSound = simd?.sub(left.byteOffset, right.byteOffset, count, out.byteOffset) !== 0;
   const from = doneBy(simd, count);
   for (let i = from; i < count; i++) out[i] = left[i]! - right[i]!;
-  return isFinite && isAllFinite(out, from, count);
+  return isSound && isAllFinite(out, from, count);
 }
 
 export function mul(left: Float64Array, right: Float64Array, count: number, out: Float64Array): boolean {
   const simd = simdFor(left, count, out, right);
-  const isFinite = simd?.mul(left.byteOffset, right.byteOffset, count, out.byteOffset) !== 0;
+  const isSound = simd?.mul(left.byteOffset, right.byteOffset, count, out.byteOffset) !== 0;
   const from = doneBy(simd, count);
   for (let i = from; i < count; i++) out[i] = left[i]! * right[i]!;
-  return isFinite && isAllFinite(out, from, count);
+  return isSound && isAllFinite(out, from, count);
 }
 
 export function div(left: Float64Array, right: Float64Array, count: number, out: Float64Array): boolean {
   const simd = simdFor(left, count, out, right);
-  const isFinite = simd?.div(left.byteOffset, right.byteOffset, count, out.byteOffset) !== 0;
+  const isSound = simd?.div(left.byteOffset, right.byteOffset, count, out.byteOffset) !== 0;
   const from = doneBy(simd, count);
   for (let i = from; i < count; i++) out[i] = left[i]! / right[i]!;
-  return isFinite && isAllFinite(out, from, count);
+  return isSound && isAllFinite(out, from, count);
 }
 
 export function abs(value: Float64Array, count: number, out: Float64Array): true {

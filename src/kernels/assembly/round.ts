@@ -28,8 +28,8 @@ function signedQuotient(multiple: v128, power: v128, x: v128): v128 {
   return v128.or(f64x2.div(multiple, power), v128.and(sign, f64x2.ne(multiple, f64x2.splat(0))));
 }
 
-// Rounds groups of four values up to the first group with a product with the power of ten that is too large, and returns
-// how many it rounded. `head` + `rest` is 10^-d, with 26 bits in `head`; `head` is 0 if only the division is exact.
+// Rounds groups of four values up to the first in which a product with the power of ten is too large, and returns how
+// many values that were. `head` + `rest` is 10^-d, with 26 bits in `head`; `head` is 0 if only the division is exact.
 export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, rest: f64, out: usize): i32 {
   const toOut = out - value;
   let i = 0;
