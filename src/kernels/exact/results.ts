@@ -89,22 +89,15 @@ function likelyVariance(values: ExactSum, squares: ExactSum, count: number, isRo
   // Each of the few roundings above is below 2^-104 of the larger terms.
   const doubt = scaled * 2 ** -100;
   if (!(spread > doubt * 2 ** 30)) return Number.NaN;
-  return isRoot ? likelyRoot(spread, spreadLow, doubt, count) : likelyQuotient(spread, spreadLow, doubt, count);
+  return likelyQuotient(spread, spreadLow, doubt, count, isRoot);
 }
 
-function likelyQuotient(high: number, low: number, doubt: number, count: number): number {
-  const divisor = count * (count - 1);
-  const quotient = high / divisor;
-  const product = quotient * divisor;
-  const correction = (high - product - productError(quotient, divisor, product) + low) / divisor;
-  return agreed(quotient, correction, doubt / divisor + Math.abs(correction) * 2 ** -48);
-}
-
-function likelyRoot(high: number, low: number, doubt: number, count: number): number {
+function likelyQuotient(high: number, low: number, doubt: number, count: number, isRoot: boolean): number {
   const divisor = count * (count - 1);
   const quotient = high / divisor;
   const product = quotient * divisor;
   const quotientLow = (high - product - productError(quotient, divisor, product) + low) / divisor;
+  if (!isRoot) return agreed(quotient, quotientLow, doubt / divisor + Math.abs(quotientLow) * 2 ** -48);
   const root = Math.sqrt(quotient);
   const squared = root * root;
   const correction = (quotient - squared - productError(root, root, squared) + quotientLow) / (2 * root);
