@@ -24,7 +24,7 @@ export type PrepareMove = (shard: number, untilCommit: number) => Promise<Move |
 /** Compacts the samples of all shards in the background. */
 export interface Compactor {
   start(): void;
-  /** Resolves once its last transaction has ended. */
+  /** Resolves once its last transaction has ended; a move that is not prepared yet is dropped. */
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,8 @@ const INTERVALS_AFTER_ERROR = 10;
  * process checks every shard now and then, in case a live one is stuck.
  */
 export function createCompactor(options: CompactorOptions): Compactor {
-  const { storage, scheduler, clock, pollIntervalMs, onError } = options;
+  const { storage, samples, scheduler, clock, pollIntervalMs, onError } = options;
+  const { prepare = prepareHere(storage, samples) } = options;
   const due = new Set<number>();
   /** Shards with an error, and when to retry them. */
   const pausedUntilMs = new Map<number, number>();
@@ -48,6 +49,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
   let running: Promise<void> | undefined;
   let endPause: (() => void) | undefined;
   let stopListening: (() => void) | undefined;
+  let dropMove: (() => void) | undefined;
 
   async function run(): Promise<void> {
     for (let poll = 0; !isStopping; poll++) {
@@ -70,7 +72,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
       due.delete(shard);
       try {
         if (!isOfAll && !(await storage.maintains(shard))) continue;
-        if (!(await compactShard(options, shard))) continue;
+        if (!(await compactShard(options, shard, prepareUntilStop))) continue;
         isMore = true;
         due.add(shard);
       } catch (error) {
@@ -80,6 +82,15 @@ export function createCompactor(options: CompactorOptions): Compactor {
       }
     }
     return isMore ? clock.monotonicMs() - startMs : pollIntervalMs;
+  }
+
+  /** A thread that hangs must not hold up a stop. */
+  function prepareUntilStop(shard: number, untilCommit: number): Promise<Move | undefined> {
+    if (isStopping) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      dropMove = () => resolve(undefined);
+      prepare(shard, untilCommit).then(resolve, reject);
+    });
   }
 
   function pause(durationMs: number): Promise<void> {
@@ -103,14 +114,15 @@ export function createCompactor(options: CompactorOptions): Compactor {
       isStopping = true;
       stopListening?.();
       endPause?.();
+      dropMove?.();
       await running;
     },
   };
 }
 
 /** The transaction only stores what was prepared, so that others do not wait long. */
-async function compactShard(options: CompactorOptions, shard: number): Promise<boolean> {
-  const { storage, samples, prepare = prepareHere(storage, samples), boundOf = absorbedCommit } = options;
+async function compactShard(options: CompactorOptions, shard: number, prepare: PrepareMove): Promise<boolean> {
+  const { storage, samples, boundOf = absorbedCommit } = options;
   await loadLog(storage, samples, shard);
   const untilCommit = await storage.read(shard, async (tx) => {
     const bound = await boundOf(tx);
