@@ -172,8 +172,8 @@ describe('versions of a store', () => {
     const refusal = {
       code: 'storage.newer',
       message:
-        `the store in ${directory}: a newer windrow has upgraded it to version 3, and this one knows versions up to 1; ` +
-        'start the newer one',
+        `the store in ${directory}: a newer windrow has upgraded it to version 3, and this one knows versions ` +
+        'up to 1; start the newer one',
     };
     const insert = (id: string) => running.transaction(SHARD, (tx) => tx.insert(oldSigns, { id, word: 'go' }));
     for (const refused of [insert('b'), insert('c'), running.claim(SHARD, 'worker', 1000)])

@@ -41,7 +41,7 @@ const INTERVALS_AFTER_ERROR = 10;
  */
 export function createCompactor(options: CompactorOptions): Compactor {
   const { storage, samples, scheduler, clock, pollIntervalMs, onError } = options;
-  const { prepare = prepareHere(storage, samples) } = options;
+  const preparing = createPreparing(options.prepare ?? prepareHere(storage, samples));
   const due = new Set<number>();
   /** Shards with an error, and when to retry them. */
   const pausedUntilMs = new Map<number, number>();
@@ -49,7 +49,6 @@ export function createCompactor(options: CompactorOptions): Compactor {
   let running: Promise<void> | undefined;
   let endPause: (() => void) | undefined;
   let stopListening: (() => void) | undefined;
-  let dropMove: (() => void) | undefined;
 
   async function run(): Promise<void> {
     for (let poll = 0; !isStopping; poll++) {
@@ -65,14 +64,13 @@ export function createCompactor(options: CompactorOptions): Compactor {
    */
   async function workRound(isOfAll: boolean): Promise<number> {
     const startMs = clock.monotonicMs();
-    const shards = [...due].filter((shard) => !((pausedUntilMs.get(shard) ?? 0) > startMs));
     let isMore = false;
-    for (const shard of shards) {
+    for (const shard of [...due].filter((one) => !((pausedUntilMs.get(one) ?? 0) > startMs))) {
       if (isStopping) return 0;
       due.delete(shard);
       try {
         if (!isOfAll && !(await storage.maintains(shard))) continue;
-        if (!(await compactShard(options, shard, prepareUntilStop))) continue;
+        if (!(await compactShard(options, shard, preparing.prepare))) continue;
         isMore = true;
         due.add(shard);
       } catch (error) {
@@ -82,15 +80,6 @@ export function createCompactor(options: CompactorOptions): Compactor {
       }
     }
     return isMore ? clock.monotonicMs() - startMs : pollIntervalMs;
-  }
-
-  /** A thread that hangs must not hold up a stop. */
-  function prepareUntilStop(shard: number, untilCommit: number): Promise<Move | undefined> {
-    if (isStopping) return Promise.resolve(undefined);
-    return new Promise((resolve, reject) => {
-      dropMove = () => resolve(undefined);
-      prepare(shard, untilCommit).then(resolve, reject);
-    });
   }
 
   function pause(durationMs: number): Promise<void> {
@@ -114,8 +103,27 @@ export function createCompactor(options: CompactorOptions): Compactor {
       isStopping = true;
       stopListening?.();
       endPause?.();
-      dropMove?.();
+      preparing.stop();
       await running;
+    },
+  };
+}
+
+/** Prepares moves until it is stopped, at once: a thread that hangs must not hold up a stop. */
+function createPreparing(prepare: PrepareMove): { readonly prepare: PrepareMove; stop(): void } {
+  let isStopped = false;
+  let drop: (() => void) | undefined;
+  return {
+    prepare: async (shard, untilCommit) => {
+      if (isStopped) return undefined;
+      return new Promise((resolve, reject) => {
+        drop = () => resolve(undefined);
+        prepare(shard, untilCommit).then(resolve, reject);
+      });
+    },
+    stop: () => {
+      isStopped = true;
+      drop?.();
     },
   };
 }
