@@ -44,7 +44,7 @@ export async function openService(
   watchStore(metrics, storage, clock);
   const file = options.storage === undefined && (options.store ?? '') === '' ? options.dataDirectory : undefined;
   if (file !== undefined) watchDisk(metrics, file);
-  const thread = file === undefined || settings.workerCount < 1 ? undefined : openCompactionThread(file);
+  const thread = file === undefined || settings.workerCount < 1 ? undefined : openCompactionThread(file, scheduler);
   const context: ServiceContext = Object.freeze({
     storage,
     placements: new Placements(storage),

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Piscina } from 'piscina';
+import type { Scheduler } from './context.js';
 
 /**
  * The script of a thread, by the name that `tsup.config.ts` gives it: it is built beside the command, and found in dist
@@ -8,6 +9,12 @@ import { Piscina } from 'piscina';
 export function builtScript(name: string): URL | undefined {
   const places = [`./${name}.js`, `./cli/${name}.js`, `../../dist/cli/${name}.js`];
   return places.map((place) => new URL(place, import.meta.url)).find((one) => existsSync(one));
+}
+
+/** How long a thread may work before it is taken for hung. */
+export interface Limit {
+  readonly scheduler: Scheduler;
+  readonly ms: number;
 }
 
 /** Threads that do one work each at a time. They start when they are first needed, and are replaced if they die. */
@@ -30,11 +37,25 @@ export class Threads {
     return this.#isClosed;
   }
 
-  /** Calls a function of the script in a thread. Rejects if the thread dies, or once the threads are closed. */
-  async run<Result>(name: string, message?: unknown): Promise<Result> {
+  /**
+   * Calls a function of the script in a thread. Rejects if the thread dies, or once the threads are closed.
+   *
+   * @param limit after which a thread that has not answered is ended.
+   */
+  async run<Result>(name: string, message?: unknown, limit?: Limit): Promise<Result> {
     if (this.#isClosed) throw new Error('the service is stopping');
     this.#pool ??= this.#open();
-    return this.#pool.run(message, { name });
+    if (limit === undefined) return this.#pool.run(message, { name });
+    const ending = new AbortController();
+    const cancel = limit.scheduler.after(limit.ms, () => ending.abort());
+    try {
+      return await this.#pool.run(message, { name, signal: ending.signal });
+    } catch (cause) {
+      if (!ending.signal.aborted) throw cause;
+      throw new Error(`${name}: the thread did not answer for ${limit.ms / 1000} s and was ended`, { cause });
+    } finally {
+      cancel();
+    }
   }
 
   /** Ends the threads; running work is rejected. */

@@ -5,8 +5,12 @@ export class StorageError extends WindrowError {}
 
 /** The disk is full: nothing was written. Reads still work. */
 export class StorageFullError extends StorageError {
-  constructor(message: string, options?: { cause?: unknown }) {
+  /** In words, after which "still work" can stand. */
+  readonly stillWorks: string;
+
+  constructor(message: string, stillWorks: 'reads' | 'reads, tokens and deletions', options?: { cause?: unknown }) {
     super('storage.full', message, options);
+    this.stillWorks = stillWorks;
   }
 }
 

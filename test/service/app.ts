@@ -192,7 +192,7 @@ function watchErrors(app: FastifyInstance): () => void {
   };
 }
 
-function createTestClock(startMs: number): TestClock {
+export function createTestClock(startMs: number): TestClock {
   let wallMs = startMs;
   let monotonicMs = 0;
   const timers = new Map<number, { dueMs: number; work: () => void }>();

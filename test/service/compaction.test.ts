@@ -1,12 +1,16 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCompactionThread } from '../../src/service/compaction/thread.js';
+import { systemScheduler } from '../../src/service/system.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
+import { createCompactor } from '../../src/storage/samples/compaction/compactor.js';
 import { storeMove } from '../../src/storage/samples/compaction/move.js';
 import { createSampleStore } from '../../src/storage/samples/store.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { temporaryDirectory } from '../storage/open-temporary.js';
+import { createTestClock } from './app.js';
 
 // The published script of the thread, which `npm test` has built.
 const url = new URL('../../dist/cli/compaction-worker.js', import.meta.url);
@@ -37,7 +41,7 @@ describe('the thread of compaction', () => {
   const lastCommit = () => storage.lastCommit(SHARD);
 
   it('prepares the moves that would be prepared here, from what this process has committed', async () => {
-    const thread = createCompactionThread(url, directory.path);
+    const thread = createCompactionThread(url, directory.path, systemScheduler);
     await append(0, 50_000);
     const before = await read();
     let moveCount = 0;
@@ -59,10 +63,67 @@ describe('the thread of compaction', () => {
   it('reports a store that it cannot open, and opens it once it can', async () => {
     const later = join(directory.path, 'later');
     writeFileSync(later, 'not a folder');
-    const thread = createCompactionThread(url, later);
+    const thread = createCompactionThread(url, later, systemScheduler);
     await expect(thread.prepare(SHARD, 1)).rejects.toThrow('EEXIST');
     rmSync(later);
     expect(await thread.prepare(SHARD, 1)).toBeUndefined();
     await thread.close();
+  });
+
+  /** A script whose first move never ends. */
+  const hangingScript = () => {
+    const script = join(directory.path, 'hanging.mjs');
+    const marker = JSON.stringify(join(directory.path, 'hangs'));
+    const lines = [
+      "import { existsSync, writeFileSync } from 'node:fs';",
+      `export { closeStore } from ${JSON.stringify(url.href)};`,
+      `import { prepareMove as prepare } from ${JSON.stringify(url.href)};`,
+      'export function prepareMove(message) {',
+      `  if (existsSync(${marker})) return prepare(message);`,
+      `  writeFileSync(${marker}, '');`,
+      '  for (;;);',
+      '}',
+    ];
+    writeFileSync(script, lines.join('\n'));
+    return { script: pathToFileURL(script), isHanging: () => existsSync(join(directory.path, 'hangs')) };
+  };
+
+  it('that hangs is ended when its time is over, and another one goes on', async () => {
+    const { script, isHanging } = hangingScript();
+    const time = createTestClock(0);
+    const thread = createCompactionThread(script, directory.path, time.scheduler);
+    const hung = thread.prepare(SHARD, 1);
+    await expect.poll(isHanging, { timeout: 60_000 }).toBe(true);
+    time.advance(60_000);
+    await expect(hung).rejects.toThrow('prepareMove: the thread did not answer for 60 s and was ended');
+    await append(0, 50_000);
+    expect((await thread.prepare(SHARD, await lastCommit()))?.series).toHaveLength(1);
+    await thread.close();
+  });
+
+  it('that hangs does not hold up a stop of the service', async () => {
+    const { script, isHanging } = hangingScript();
+    const time = createTestClock(0);
+    const thread = createCompactionThread(script, directory.path, time.scheduler);
+    await append(0, 50_000);
+    const errors: unknown[] = [];
+    const compactor = createCompactor({
+      storage,
+      samples,
+      scheduler: time.scheduler,
+      clock,
+      pollIntervalMs: 1000,
+      onError: (error) => errors.push(error),
+      prepare: thread.prepare,
+      boundOf: async (tx) => tx.lastCommit,
+    });
+    compactor.start();
+    await expect.poll(isHanging, { timeout: 60_000 }).toBe(true);
+    await compactor.stop();
+    const closing = thread.close();
+    time.advance(2000);
+    await closing;
+    expect(errors).toEqual([]);
+    await expect(async () => thread.prepare(SHARD, 1)).rejects.toThrow('the service is stopping');
   });
 });

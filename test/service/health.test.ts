@@ -1,7 +1,7 @@
 import parse from 'parse-prometheus-text-format';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOverload } from '../../src/service/http/limits.js';
-import { StorageFullError } from '../../src/storage/errors.js';
+import { StorageError, StorageFullError } from '../../src/storage/errors.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
 import { itemWork } from '../../src/storage/tables/operations.js';
 import { openTestService, type TestService } from './app.js';
@@ -71,7 +71,7 @@ describe('health', () => {
 describe('7.2: 503', () => {
   it('a full disk refuses writes but not reads; writes work again once there is room', async () => {
     expect((await post(1)).statusCode).toBe(200);
-    trouble.write = new StorageFullError('the store: the disk is full');
+    trouble.write = new StorageFullError('the store: the disk is full', 'reads, tokens and deletions');
     const refused = await post(2);
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '5']);
     expect(refused.json().status.message).toBe(
@@ -84,6 +84,26 @@ describe('7.2: 503', () => {
     expect((await get('/core/timeseries/a/samples')).json().data[0].val).toBe(3);
   });
 
+  it('a full disk without space set aside for tokens and deletions is not said to take them', async () => {
+    trouble.write = new StorageFullError('the store: the disk is full', 'reads');
+    expect((await post(1)).json().status.message).toBe(
+      'the disk of the service is full: nothing was written; reads still work',
+    );
+  });
+
+  it('a process whose store a newer version has upgraded refuses requests, says so, and is not ready', async () => {
+    const error = new StorageError('storage.newer', 'the store at postgres://secret: a newer windrow has upgraded it');
+    trouble.read = error;
+    trouble.write = error;
+    const message = 'a newer version has upgraded the store of the service; this process has to be replaced by it';
+    for (const answer of [await post(1), await get('/core/timeseries')]) {
+      expect([answer.statusCode, answer.json().status.message]).toEqual([503, message]);
+    }
+    const ready = await get('/health/ready');
+    expect([ready.statusCode, ready.json().status.message]).toEqual([503, message]);
+    expect((await get('/health/live')).statusCode).toBe(200);
+  });
+
   it('7.2: a 500 reveals nothing of its cause; the log has all of it under the correlation id', async () => {
     trouble.write = new Error('a secret of ours');
     const answer = await post(1);
@@ -94,7 +114,7 @@ describe('7.2: 503', () => {
   });
 
   it('is one line in the log, with its reason and no stack, however many there are', async () => {
-    trouble.write = new StorageFullError('the store: the disk is full');
+    trouble.write = new StorageFullError('the store: the disk is full', 'reads');
     const before = service.logLines.length;
     const refused = [await post(1), await post(2)];
     const token = await service.app.inject({
@@ -158,7 +178,7 @@ describe('/metrics', () => {
     });
     await expect(
       storage.transaction(7, async () => {
-        throw new StorageFullError('the store: the disk is full');
+        throw new StorageFullError('the store: the disk is full', 'reads');
       }),
     ).rejects.toThrow();
     const found = await figures();

@@ -22,7 +22,8 @@ const [a = '', b = '', c = ''] = ids;
 
 let service: TestService;
 let headers: Record<string, string>;
-let trouble: Trouble & { shard?: number };
+/** If `losesAnswer`, the next transaction of the shard takes effect, its answer is lost, and later ones fail. */
+let trouble: Trouble & { shard?: number; losesAnswer?: boolean };
 
 beforeEach(async () => {
   trouble = {};
@@ -32,7 +33,14 @@ beforeEach(async () => {
       const failing = failingStorage(storage, trouble);
       return {
         ...failing,
-        transaction: (shard, ...rest) => (trouble.shard === shard ? failing : storage).transaction(shard, ...rest),
+        transaction: async (shard, ...rest) => {
+          if (trouble.shard !== shard) return storage.transaction(shard, ...rest);
+          if (trouble.losesAnswer !== true) return failing.transaction(shard, ...rest);
+          trouble.losesAnswer = false;
+          trouble.write = new StorageError('storage.failed', 'simulated');
+          await storage.transaction(shard, ...rest);
+          throw new UnknownCommitError('simulated');
+        },
       };
     },
   });
@@ -251,6 +259,20 @@ describe('an organisation of several groups', () => {
     expect((await call('POST', '/core/samples', rows, queue)).body.data.isRepeated).toBe(false);
     expect((await call('POST', '/core/samples', rows, queue)).body.data.isRepeated).toBe(true);
     expect([await valuesOf(a), await valuesOf(b)]).toEqual([[1, 3], [4]]);
+  });
+
+  it('never calls samples refused whose commit may have taken effect', async () => {
+    trouble.shard = placement.shardOf(b);
+    trouble.losesAnswer = true;
+    const { status, body } = await write(sample(a, 0, 1), sample(b, 0, 2));
+    expect(status).toBe(504);
+    expect(body.data).toMatchObject({ samplesStored: 1, seriesUnknown: [{ timeseriesId: b, metric: 'Raw' }] });
+    trouble.losesAnswer = true;
+    expect((await write(sample(b, 1, 3))).status).toBe(504);
+    // What failed for sure is still called refused.
+    expect((await write(sample(b, 2, 4))).status).toBe(503);
+    delete trouble.write;
+    expect([await valuesOf(a), await valuesOf(b)]).toEqual([[1], [2, 3]]);
   });
 
   it('has the number of groups given with its first client, for good', async () => {

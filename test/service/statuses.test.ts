@@ -13,7 +13,7 @@ const OURS: readonly string[] = [
   'storage.damaged',
 ];
 // Errors of the command, and of starting the service.
-const OF_THE_COMMAND = /^(?:arguments|file\.|identity\.|control\.|storage\.(?:newer|missing)$)|^checkpoint\./;
+const OF_THE_COMMAND = /^(?:arguments|file\.|identity\.|control\.|storage\.missing$)|^checkpoint\./;
 
 describe('the HTTP status of errors', () => {
   it('every code has a status, is a fault of the service, or never occurs over HTTP: exactly one of these', () => {

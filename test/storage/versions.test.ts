@@ -163,6 +163,34 @@ describe('versions of a store', () => {
     expect(readFileSync(file()).equals(before)).toBe(true);
   });
 
+  it('a process that runs while a newer version migrates the store reads and writes nothing any more', async () => {
+    await makeOld();
+    const running = await open({ tables: oldTables, migrations: [] });
+    const reader = await open({ tables: oldTables, migrations: [] });
+    expect(await reader.read(SHARD, (tx) => tx.count(oldSigns))).toBe(1);
+    const newer = await open({ tables: newTables, migrations });
+    const refusal = {
+      code: 'storage.newer',
+      message:
+        `the store in ${directory}: a newer windrow has upgraded it to version 3, and this one knows versions ` +
+        'up to 1; start the newer one',
+    };
+    const insert = (id: string) => running.transaction(SHARD, (tx) => tx.insert(oldSigns, { id, word: 'go' }));
+    for (const refused of [insert('b'), insert('c'), running.claim(SHARD, 'worker', 1000)])
+      await expect(refused).rejects.toMatchObject(refusal);
+    await expect(reader.read(SHARD, (tx) => tx.count(oldSigns))).rejects.toMatchObject(refusal);
+    await expect(reader.lastCommit(SHARD)).rejects.toMatchObject(refusal);
+    await expect(reader.check()).rejects.toMatchObject(refusal);
+    await running.close();
+    await reader.close();
+    await newer.transaction(SHARD, (tx) => tx.insert(signs, { id: 'd', word: 'go', colour: null, length: 2 }));
+    expect(await newer.read(SHARD, (tx) => tx.find(signs))).toEqual([
+      { id: 'a', word: 'stop', colour: null, length: 4 },
+      { id: 'd', word: 'go', colour: null, length: 2 },
+    ]);
+    await newer.close();
+  });
+
   it('a store with another number of shards is refused', async () => {
     await makeOld();
     execute(`UPDATE "windrow_meta" SET "value" = '64' WHERE "name" = 'shardCount'`);

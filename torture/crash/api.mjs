@@ -46,16 +46,19 @@ export async function revokeToken(url, client, token) {
 }
 
 export async function isTokenGood(url, token) {
-  const answer = await read(createApi(url, `Bearer ${token}`), '/core/status', { expect: [200, 401] });
-  return answer.status === 200;
+  const path = '/core/timeseries?timeseriesId=none';
+  const answer = await read(createApi(url, `Bearer ${token}`), path, { expect: [200, 204, 401] });
+  return answer.status !== 401;
 }
 
 /** A token, retried while the service is overloaded. */
-export function demandToken(url, access) {
-  return insist('POST /idm/ims/connect/token', async () => {
+export async function demandToken(url, access) {
+  const ask = async () => {
     const token = await requestToken(url, access);
     return { isRefused: token === undefined, token };
-  }).then(({ token }) => token);
+  };
+  const { token } = await insist('POST /idm/ims/connect/token', () => askTwice(ask));
+  return token;
 }
 
 function basicOf({ clientId, clientSecret }) {
@@ -76,42 +79,62 @@ export async function insist(what, ask) {
 }
 
 function read(api, path, options) {
-  const ask = () => api.call('GET', path, options);
-  // The service may close an idle connection just as the request is sent; a read is then sent again, once.
-  const askAgain = (error) => {
+  return insist(`GET ${path}`, () => askTwice(() => api.call('GET', path, options)));
+}
+
+/**
+ * Asks again, once, if there is no answer: the service may close an idle connection just as the request is sent, and one
+ * whose request stood still, as all processes do while somebody stops them for a measurement.
+ */
+export function askTwice(ask) {
+  return ask().catch((error) => {
     if (error instanceof UnansweredError) return ask();
     throw error;
-  };
-  return insist(`GET ${path}`, () => ask().catch(askAgain));
+  });
 }
 
 const COLUMNS_TYPE = 'application/vnd.windrow.columns';
 
 /** All samples of a series as `{ timeMs, value }`; empty if the series does not exist. */
 export async function readSeries(api, timeseriesId, metric) {
-  const path = `/core/timeseries/${timeseriesId}/samples?metric=${metric}`;
+  return (await readSeriesList(api, [timeseriesId], metric)).get(timeseriesId);
+}
+
+/** All samples of several series, by id. */
+export async function readSeriesList(api, ids, metric) {
+  const found = new Map(ids.map((id) => [id, { times: [], values: [] }]));
+  if (ids.length === 0) return found;
+  const path = `/core/samples?metric=${metric}&timeseries_ids=${ids.join(',')}`;
   const answer = await read(api, path, { headers: { accept: COLUMNS_TYPE }, expect: [200, 404] });
-  const times = [];
-  const values = [];
+  // 404 if one of them does not exist.
+  if (answer.status === 404 && ids.length > 1) {
+    const each = await Promise.all(ids.map(async (id) => [id, await readSeries(api, id, metric)]));
+    return new Map(each);
+  }
   const bytes = answer.status === 404 ? Buffer.alloc(0) : answer.bytes;
   for (let at = 0; at < bytes.length; ) {
     const [headLength, count] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)];
     const from = at + 8 + headLength;
-    times.push(new Float64Array(bytes.buffer.slice(bytes.byteOffset + from, bytes.byteOffset + from + 8 * count)));
-    const middle = bytes.byteOffset + from + 8 * count;
-    values.push(new Float64Array(bytes.buffer.slice(middle, middle + 8 * count)));
+    const { timeseriesId } = JSON.parse(bytes.toString('utf8', at + 8, from));
+    const columnAt = (start) => {
+      const offset = bytes.byteOffset + start;
+      return new Float64Array(bytes.buffer.slice(offset, offset + 8 * count));
+    };
+    found.get(timeseriesId).times.push(columnAt(from));
+    found.get(timeseriesId).values.push(columnAt(from + 8 * count));
     at = from + 16 * count;
   }
-  const join = (parts) => {
-    const joined = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let to = 0;
-    for (const part of parts) {
-      joined.set(part, to);
-      to += part.length;
-    }
-    return joined;
-  };
-  return { timeMs: join(times), value: join(values) };
+  return new Map([...found].map(([id, { times, values }]) => [id, { timeMs: joined(times), value: joined(values) }]));
+}
+
+function joined(parts) {
+  const all = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let to = 0;
+  for (const part of parts) {
+    all.set(part, to);
+    to += part.length;
+  }
+  return all;
 }
 
 /** All entries of a list, over its pages. */

@@ -2,6 +2,7 @@
 
 import { gzipSync } from 'node:zlib';
 import {
+  askTwice,
   bodyOf,
   forms,
   insist,
@@ -110,8 +111,15 @@ export class Lane {
         origin === undefined
           ? undefined
           : async (api) => {
-              const { bytes } = await insist('POST /core/samples', () => send(api));
-              return JSON.parse(bytes.toString()).data.isRepeated;
+              let wasUnanswered = false;
+              const sendNoting = () =>
+                send(api).catch((error) => {
+                  wasUnanswered = true;
+                  throw error;
+                });
+              const { bytes } = await insist('POST /core/samples', () => askTwice(sendNoting));
+              // What had no answer may have been stored just now.
+              return wasUnanswered ? undefined : JSON.parse(bytes.toString()).data.isRepeated;
             },
       apply: (ledger, isDone = () => true) => {
         for (const { id, slots, values } of parts.filter((part) => isDone(part.id))) {

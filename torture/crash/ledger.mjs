@@ -2,7 +2,7 @@
 // an answer is there completely or not at all; for samples in several shards this holds for each series, and of a body of
 // several parts the first ones may be there.
 
-import { SLOT_COUNT } from './api.mjs';
+import { SLOT_COUNT, timeOf } from './api.mjs';
 
 /** The service stores a streamed body in parts of at least this many samples. */
 const PART_SAMPLES = 50_000;
@@ -25,6 +25,17 @@ export class Ledger {
     const slots = this.series.get(id) ?? emptySeries();
     this.series.set(id, slots);
     return slots;
+  }
+
+  hasSamples(id) {
+    return this.series.get(id)?.some((value) => !Number.isNaN(value)) ?? false;
+  }
+
+  /** The samples of a series. */
+  columnsOf(id) {
+    const slots = this.seriesOf(id);
+    const taken = Array.from(slots.keys()).filter((slot) => !Number.isNaN(slots[slot]));
+    return { timeMs: Float64Array.from(taken, timeOf), value: Float64Array.from(taken, (slot) => slots[slot]) };
   }
 
   /** The ledger as if the request without an answer was done. */

@@ -12,14 +12,28 @@ export function storeWords(store) {
 }
 
 /**
+ * Whether a process that starts gave up because the database did not answer for three seconds, as when somebody stops
+ * all processes for a measurement.
+ */
+export function wasUnanswered(said) {
+  return said.includes('PostgreSQL does not answer: timeout expired');
+}
+
+/** How often in a row that is taken for a pause of the machine. */
+export const UNANSWERED_MAX = 3;
+
+/**
  * Runs a command other than the service.
  *
  * @returns its output.
  */
 export function windrow(command, words) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [resolve(command), ...words], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`windrow ${words.join(' ')}: exit code ${status}\n${stdout}${stderr}`);
-  return stdout;
+  for (let tries = 1; ; tries++) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [resolve(command), ...words], { encoding: 'utf8' });
+    if (status === 0) return stdout;
+    if (wasUnanswered(stderr) && tries <= UNANSWERED_MAX) continue;
+    throw new Error(`windrow ${words.join(' ')}: exit code ${status}\n${stdout}${stderr}`);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, RequestError, WindrowError } from '../../core/errors.js';
-import { DamagedSamplesError } from '../../storage/errors.js';
+import { DamagedSamplesError, StorageFullError } from '../../storage/errors.js';
 import { errorEnvelope } from './envelope.js';
 
 /** An error answer, thrown by a route; the app wraps it in an envelope (interface 2.2). */
@@ -44,6 +44,7 @@ const httpStatuses: Partial<Readonly<Record<ErrorCode, number>>> = {
   'output.limit': 400,
   'storage.value': 400,
   'storage.full': 503,
+  'storage.newer': 503,
   'storage.ended': 503,
   'storage.locked': 503,
   'storage.failed': 503,
@@ -114,8 +115,11 @@ function shortened(message: string): string {
 
 export function describeWindrowError(error: WindrowError): ServiceError {
   const { code } = error;
-  if (code === 'storage.full') {
-    return unavailable('the disk of the service is full: nothing was written; reads, tokens and deletions still work');
+  if (error instanceof StorageFullError) {
+    return unavailable(`the disk of the service is full: nothing was written; ${error.stillWorks} still work`);
+  }
+  if (code === 'storage.newer') {
+    return unavailable('a newer version has upgraded the store of the service; this process has to be replaced by it');
   }
   if (code === 'storage.failed' || code === 'storage.locked') {
     return unavailable('the store of the service cannot do this now; try again later, the log says why');

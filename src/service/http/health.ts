@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { WindrowError } from '../../core/errors.js';
 import type { ServiceContext } from '../context.js';
 import { envelope, envelopeSchema, oneOf } from './envelope.js';
 import { unavailable } from './errors.js';
@@ -45,6 +46,7 @@ export function registerHealth(app: FastifyInstance, { storage }: ServiceContext
     try {
       await storage.check();
     } catch (cause) {
+      if (cause instanceof WindrowError && cause.code === 'storage.newer') throw cause;
       throw unavailable('the store cannot be read', { cause });
     }
     return envelope({ state: 'ready' });

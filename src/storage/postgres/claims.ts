@@ -1,11 +1,13 @@
 import type { Claim } from '../storage.js';
 import type { Connection } from './connection.js';
-import { LOCK_CLASS } from './schema.js';
+import { checkVersion, LOCK_CLASS, OLDEST_VERSION } from './schema.js';
 
 /** An owner that claims a shard, and the lock that its process holds while it lives. */
 export interface Claimant {
   readonly owner: string;
   readonly session: number;
+  /** The version of stores that its process knows. */
+  readonly version: number;
 }
 
 /** The locks of live processes that work on shards: PostgreSQL releases one as soon as its connection ends. */
@@ -21,10 +23,11 @@ const LIVE = `SELECT "objid" FROM pg_locks WHERE "locktype" = 'advisory' AND "cl
 export async function takeClaim(
   connection: Connection,
   shard: number,
-  { owner, session }: Claimant,
+  { owner, session, version }: Claimant,
   leaseMs: number,
 ): Promise<Claim | undefined> {
   const state = await readState(connection, shard, owner, leaseMs);
+  checkVersion(state.oldestVersion, version);
   if (state.holder === owner && state.ownCount > state.share) {
     await giveBackClaim(connection, { shard, owner, sequence: state.sequence });
     return undefined;
@@ -66,6 +69,7 @@ interface ShardState {
   readonly ownCount: number;
   /** A process's fair share of the shards that are held, were held lately, or are this one. */
   readonly share: number;
+  readonly oldestVersion: number;
 }
 
 async function readState(connection: Connection, shard: number, owner: string, leaseMs: number): Promise<ShardState> {
@@ -75,7 +79,8 @@ async function readState(connection: Connection, shard: number, owner: string, l
       (SELECT count(*) FROM "windrow_shard" WHERE "owner" = ?) AS "ownCount",
       (SELECT count(*) FROM "windrow_shard" WHERE "owner" IS NOT NULL OR "shard" = ?
         OR "leaseUntil" > clock_timestamp() - ?::float8 * interval '1 ms') AS "workedCount",
-      (SELECT count(*) FROM (${LIVE}) AS "live") AS "liveCount"
+      (SELECT count(*) FROM (${LIVE}) AS "live") AS "liveCount",
+      ${OLDEST_VERSION}
     FROM "windrow_shard" WHERE "shard" = ?`;
   const [row] = await connection.all({ sql, values: [leaseMs, owner, shard, leaseMs, shard] });
   const share = Math.ceil(Number(row!.workedCount) / Math.max(1, Number(row!.liveCount)));
@@ -86,5 +91,6 @@ async function readState(connection: Connection, shard: number, owner: string, l
     isAbandoned: row!.isAbandoned === true,
     ownCount: Number(row!.ownCount),
     share,
+    oldestVersion: Number(row!.oldestVersion),
   };
 }

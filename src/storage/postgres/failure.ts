@@ -18,6 +18,8 @@ export type FailureKind =
   | 'damaged'
   /** The server refuses access: a retry does not help. */
   | 'denied'
+  /** A newer windrow has changed the store so that this version cannot work with it. */
+  | 'newer'
   /** The answer to a COMMIT was lost, and every later check whether it took effect failed. */
   | 'unknown'
   | 'other';
@@ -84,10 +86,13 @@ export function explained(error: unknown, address: string): unknown {
     case 'full':
       return new StorageFullError(
         `${of}: the disk of the database is full: free some space; nothing was written, reads still work`,
+        'reads',
         options,
       );
     case 'damaged':
       return new StorageError('storage.damaged', `${of}: PostgreSQL reports damage: ${error.message}`, options);
+    case 'newer':
+      return new StorageError('storage.newer', `${of}: ${error.message}`, options);
     case 'duplicate':
       return new DuplicateKeyError(tableOf(error), error.message);
     case 'other':

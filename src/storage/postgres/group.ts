@@ -2,6 +2,7 @@ import { StaleClaimError } from '../errors.js';
 import { QuietWatch, SqlTransaction } from '../sql/transaction.js';
 import type { Claim, Transaction, TransactionOptions } from '../storage.js';
 import type { Connection } from './connection.js';
+import { checkVersion, OLDEST_VERSION } from './schema.js';
 
 /** A shard as read and locked by an open transaction. */
 export interface LockedShard {
@@ -83,11 +84,12 @@ export interface GroupResult {
 export async function runGroup(
   connection: Connection,
   shards: readonly number[],
+  version: number,
   next: () => Job | undefined,
   monotonicMs: () => number,
 ): Promise<GroupResult> {
   const untilMs = monotonicMs() + GROUP_MS_MAX;
-  const locked = await lockShards(connection, shards);
+  const locked = await lockShards(connection, shards, version);
   const answers: (() => void)[] = [];
   for (let job = next(); job !== undefined; ) {
     answers.push(await job.run(connection, locked));
@@ -98,11 +100,21 @@ export async function runGroup(
 }
 
 // All lock in ascending order, so there are no deadlocks.
-async function lockShards(connection: Connection, shards: readonly number[]): Promise<readonly LockedShard[]> {
+async function lockShards(
+  connection: Connection,
+  shards: readonly number[],
+  version: number,
+): Promise<readonly LockedShard[]> {
   const [, rows] = await connection.exec(
-    `BEGIN; SELECT "shard", "commit", "owner", "sequence" FROM "windrow_shard" WHERE "shard" IN (${shards.join(', ')})
-      ORDER BY "shard" FOR UPDATE`,
+    `BEGIN; SELECT "shard", "commit", "owner", "sequence", ${OLDEST_VERSION} FROM "windrow_shard"
+      WHERE "shard" IN (${shards.join(', ')}) ORDER BY "shard" FOR UPDATE`,
   );
+  try {
+    checkVersion(rows![0]!.oldestVersion, version);
+  } catch (error) {
+    connection.send('ROLLBACK');
+    throw error;
+  }
   const found = rows!.map(({ shard, commit, owner, sequence }) => {
     const durableCommit = Number(commit);
     const holder = typeof owner === 'string' ? owner : null;

@@ -5,7 +5,7 @@ import { connect, loadPackage, StatementTexts } from './connection.js';
 import { explained, failureOf } from './failure.js';
 import { Hints } from './hints.js';
 import { ConnectionPool } from './pool.js';
-import { migrate, type Schema } from './schema.js';
+import { migrate, newestVersion, type Schema } from './schema.js';
 import { PostgresStorage } from './storage.js';
 import { pause, pauseOf, TRIES_MS_MAX } from './writer.js';
 
@@ -46,6 +46,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const writer = {
     pool,
     name,
+    version: newestVersion(options),
     monotonicMs: () => clock.monotonicMs(),
     onCommits: (shard: number, lastCommit: number) => hints.committed(shard, lastCommit),
   };

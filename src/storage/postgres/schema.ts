@@ -4,6 +4,7 @@ import { columnNames, quote } from '../sql/statements.js';
 import type { Column, ColumnType, Table } from '../table.js';
 import { tables as ownTables } from '../tables/index.js';
 import type { Connection } from './connection.js';
+import { PostgresFailure } from './failure.js';
 
 /** Brings a store from one version to the next. */
 export interface Migration {
@@ -51,6 +52,28 @@ export interface Schema {
   readonly migrations?: readonly Migration[];
 }
 
+/** The version of the stores that a windrow with this schema creates. */
+export function newestVersion({ migrations: steps = migrations }: Schema): number {
+  return 1 + steps.length;
+}
+
+/**
+ * A column for the first statement of each transaction, which reads `windrow_shard`: the oldest version that can work
+ * with the store. A breaking step locks that table, so it runs between transactions, never beside one.
+ */
+export const OLDEST_VERSION = `(SELECT "value"::int FROM "windrow_meta" WHERE "name" = 'oldestVersion')
+  AS "oldestVersion"`;
+
+/** @throws PostgresFailure 'newer' if the store needs a later version than this process has. */
+export function checkVersion(oldestVersion: unknown, version: number): void {
+  if (Number(oldestVersion) <= version) return;
+  throw new PostgresFailure(
+    'newer',
+    `a newer windrow has upgraded it, and it needs version ${oldestVersion}, but this one knows versions up to ` +
+      `${version}; start the newer one`,
+  );
+}
+
 /** The class of windrow's locks in a database: 'wndr'. */
 export const LOCK_CLASS = 0x776e6472;
 const SCHEMA_LOCK = 0;
@@ -58,11 +81,12 @@ const SCHEMA_LOCK = 0;
 /**
  * Creates the tables of a new store, or upgrades an older one to this version, in one transaction.
  *
- * @throws StorageError for a store that is too new for this version, or has another number of shards.
+ * @throws PostgresFailure 'newer' for a store that is too new for this version, StorageError if it has another number
+ * of shards.
  */
 export async function migrate(connection: Connection, address: string, schema: Schema): Promise<void> {
   const { tables = ownTables, migrations: steps = migrations } = schema;
-  const newest = 1 + steps.length;
+  const newest = newestVersion(schema);
   if ((await readVersion(connection, address, newest)) >= newest) return;
   try {
     // Another process may take long to do it.
@@ -91,13 +115,7 @@ async function readVersion(connection: Connection, address: string, newest: numb
   const [version = 0, oldest = 0, shardCount] = ['version', 'oldestVersion', 'shardCount'].map((name) =>
     meta.get(name),
   );
-  if (newest < oldest) {
-    throw new StorageError(
-      'storage.newer',
-      `the store at ${address} has version ${version}, which needs at least version ${oldest}; this ` +
-        `windrow has version ${newest}: start a newer one`,
-    );
-  }
+  checkVersion(oldest, newest);
   if (shardCount !== SHARD_COUNT) {
     throw new StorageError(
       'storage.newer',
@@ -112,6 +130,7 @@ function upgrade(steps: readonly Migration[], version: number): string {
   const due = steps.slice(version - 1);
   const breaking = due.flatMap(({ isBreaking }, i) => (isBreaking === true ? [version + 1 + i] : []));
   return [
+    ...(breaking.length > 0 ? ['LOCK TABLE "windrow_shard"'] : []),
     ...due.map(({ sql }) => sql),
     setMeta('version', 1 + steps.length),
     ...breaking.map((oldest) => setMeta('oldestVersion', oldest)),

@@ -8,6 +8,7 @@ import { PostgresFailure } from './failure.js';
 import { createJob, quietWatch } from './group.js';
 import type { Hints } from './hints.js';
 import type { ConnectionPool } from './pool.js';
+import { checkVersion, OLDEST_VERSION } from './schema.js';
 import { pause, pauseOf, ShardWriter, TRIES_MS_MAX, type WriterParts } from './writer.js';
 
 export interface StorageParts {
@@ -41,7 +42,8 @@ export class PostgresStorage implements Storage {
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
     this.#assertUsable(shard);
-    return this.#retrying((connection) => readWith(connection, shard, work));
+    const { version } = this.#parts.writer;
+    return this.#retrying((connection) => readWith(connection, shard, version, work));
   }
 
   async transaction<Result>(
@@ -74,10 +76,10 @@ export class PostgresStorage implements Storage {
 
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
     this.#assertUsable(shard);
-    const { hints, session } = this.#parts;
+    const { hints, session, writer } = this.#parts;
     return this.#retrying(async (connection) => {
       await hints.holdLiveLock();
-      return takeClaim(connection, shard, { owner, session }, leaseMs);
+      return takeClaim(connection, shard, { owner, session, version: writer.version }, leaseMs);
     });
   }
 
@@ -107,7 +109,11 @@ export class PostgresStorage implements Storage {
 
   async check(): Promise<void> {
     this.#assertUsable(0);
-    await this.#retrying((connection) => connection.exec('SELECT "commit" FROM "windrow_shard" WHERE "shard" = 0'), 0);
+    const { version } = this.#parts.writer;
+    await this.#retrying(async (connection) => {
+      const [rows] = await connection.exec(`SELECT ${OLDEST_VERSION} FROM "windrow_shard" WHERE "shard" = 0`);
+      checkVersion(rows![0]!.oldestVersion, version);
+    }, 0);
   }
 
   close(): Promise<void> {
@@ -167,14 +173,19 @@ export class PostgresStorage implements Storage {
 async function readWith<Result>(
   connection: Connection,
   shard: number,
+  version: number,
   work: (tx: Reader) => Promise<Result>,
 ): Promise<Result> {
-  const [, rows] = await connection.exec(
-    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT "commit" FROM "windrow_shard" WHERE "shard" = ${shard}`,
+  // Locked before the state that the reader sees is taken, so that no breaking migration lies between.
+  const [, , rows] = await connection.exec(
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; LOCK TABLE "windrow_shard" IN ACCESS SHARE MODE;
+    SELECT "commit", ${OLDEST_VERSION} FROM "windrow_shard" WHERE "shard" = ${shard}`,
   );
-  const lastCommit = Number(rows![0]!.commit);
+  const { commit, oldestVersion } = rows![0]!;
+  const lastCommit = Number(commit);
   const tx = new SqlReader(connection, shard, { lastCommit, durableCommit: lastCommit });
   try {
+    checkVersion(oldestVersion, version);
     return await quietWatch.run([tx], () => work(tx));
   } finally {
     tx.end();

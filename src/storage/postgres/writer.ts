@@ -7,6 +7,8 @@ export interface WriterParts {
   readonly pool: ConnectionPool;
   /** This process's name in `windrow_writer`. */
   readonly name: string;
+  /** The version of stores that this process knows. */
+  readonly version: number;
   readonly monotonicMs: () => number;
   /** Called when a group is committed, with its last commit number. */
   readonly onCommits: (shard: number, lastCommit: number) => void;
@@ -82,9 +84,9 @@ export class ShardWriter {
   }
 
   async #commitGroup(next: () => Job | undefined): Promise<GroupResult> {
-    const { pool, monotonicMs } = this.#parts;
+    const { pool, version, monotonicMs } = this.#parts;
     const { group, isKnown } = await pool.use(async (connection) => {
-      const group = await runGroup(connection, this.#shards, next, monotonicMs);
+      const group = await runGroup(connection, this.#shards, version, next, monotonicMs);
       return { group, isKnown: await this.#commit(connection, group) };
     });
     // After this connection is returned: the check needs another one, and all of them may be lost at once.

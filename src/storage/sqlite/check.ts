@@ -18,7 +18,7 @@ import {
 import { type Database, loadSqlite, SqliteFailure, type SqlRow } from './database.js';
 import { decodeRows } from './dialect.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
-import { NEWEST_VERSION, readVersion } from './schema.js';
+import { newestVersion, readVersion } from './schema.js';
 
 /** The findings of `windrow check`. */
 export interface StoreReport {
@@ -45,7 +45,7 @@ export async function checkStore(directory: string): Promise<StoreReport> {
     database.exec('PRAGMA busy_timeout = 5000; BEGIN');
     const version = readVersion(database, path, {});
     const faults: string[] = faultsOf(database).map((fault) => `${FILE_NAME}: ${fault}`);
-    return { version, faults, ...(version < NEWEST_VERSION ? { ...NOTHING } : readAll(database, faults)) };
+    return { version, faults, ...(version < newestVersion() ? { ...NOTHING } : readAll(database, faults)) };
   } catch (error) {
     throw explained(error, directory);
   } finally {

@@ -22,8 +22,11 @@ export interface Database {
 /** Opens a file; one that is not there is created. */
 export type OpenDatabase = (path: string) => Database;
 
-/** Why a statement failed, as far as a caller can do something about it; `commit` is an `io` of a COMMIT. */
-export type FailureKind = 'full' | 'io' | 'commit' | 'busy' | 'damaged' | 'other';
+/**
+ * Why a statement failed, as far as a caller can do something about it; `commit` is an `io` of a COMMIT, and `newer` a
+ * store that a newer version has upgraded.
+ */
+export type FailureKind = 'full' | 'io' | 'commit' | 'busy' | 'damaged' | 'newer' | 'other';
 
 /** A failure of SQLite itself. */
 export class SqliteFailure extends Error {

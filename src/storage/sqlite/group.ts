@@ -6,6 +6,7 @@ import type { Table } from '../table.js';
 import { checkClaim } from './claims.js';
 import { type Database, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
 import { sqlite } from './dialect.js';
+import { checkStoreVersion } from './schema.js';
 
 /** New commits of a shard, from one number to another, both included. */
 export interface NewCommits {
@@ -21,6 +22,7 @@ export interface NewCommits {
 export class CommitCounters {
   readonly #database: Database;
   readonly #select: string;
+  readonly #storeVersion: number;
   #version = Number.NaN;
   /** What `isCurrent` found in this turn of the event loop. */
   #wasCurrent = false;
@@ -29,8 +31,10 @@ export class CommitCounters {
   /** The last commit of each shard that a log row records. */
   #logged: number[];
 
-  constructor(database: Database, tables: readonly Table<never>[]) {
+  /** @param storeVersion the version of stores that this process knows. */
+  constructor(database: Database, tables: readonly Table<never>[], storeVersion: number) {
     this.#database = database;
+    this.#storeVersion = storeVersion;
     const ofLogs = tables
       .filter(({ isLog }) => isLog)
       .map(({ name }) => `(SELECT max("commit") FROM ${quote(name)} WHERE "shard" = "s"."shard")`);
@@ -46,10 +50,12 @@ export class CommitCounters {
    * Within an SQLite transaction: reads what other processes have committed since.
    *
    * @returns their commits.
+   * @throws SqliteFailure 'newer' if one of them was an upgrade of the store.
    */
   refresh(): readonly NewCommits[] {
     const version = versionOf(this.#database);
     if (version === this.#version) return NONE;
+    checkStoreVersion(this.#database, this.#storeVersion);
     this.#last = this.#read();
     this.#version = version;
     return this.settle();

@@ -6,7 +6,7 @@ import { tables as ownTables } from '../tables/index.js';
 import { WorkerLock } from './claims.js';
 import { type Database, type FailureKind, loadSqlite, type OpenDatabase, SqliteFailure } from './database.js';
 import { Reserve } from './disk-space.js';
-import { migrate, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
+import { migrate, newestVersion, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
 import { SqliteStorage } from './storage.js';
 
 export interface SqliteOptions extends Schema {
@@ -42,7 +42,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     const workerLock = new WorkerLock(open, directory);
     const openWatch = () => open(join(directory, FILE_NAME));
     const { tables = ownTables } = options;
-    return new SqliteStorage({ database, tables, openWatch, reserve, workerLock, clock, explain });
+    const version = newestVersion(options);
+    return new SqliteStorage({ database, tables, version, openWatch, reserve, workerLock, clock, explain });
   } catch (error) {
     database?.close();
     throw explain(error);
@@ -153,7 +154,7 @@ export function faultsOf(database: Database): string[] {
 
 const MEANINGS: Readonly<
   Record<
-    Exclude<FailureKind, 'full' | 'commit'>,
+    Exclude<FailureKind, 'full' | 'commit' | 'newer'>,
     readonly [code: 'storage.damaged' | 'storage.failed' | 'storage.locked', string]
   >
 > = {
@@ -167,7 +168,8 @@ export function explained(error: unknown, directory: string): unknown {
   if (!(error instanceof SqliteFailure)) return error;
   if (error.kind === 'full') {
     const mend = 'free some space; nothing was written, reads still work';
-    return new StorageFullError(`the store in ${directory}: the disk is full: ${mend}`, { cause: error });
+    const message = `the store in ${directory}: the disk is full: ${mend}`;
+    return new StorageFullError(message, 'reads, tokens and deletions', { cause: error });
   }
   if (error.kind === 'commit') {
     const message = `the store in ${directory}: the disk failed during a commit (${error.message})`;
@@ -175,6 +177,8 @@ export function explained(error: unknown, directory: string): unknown {
       'the next process knows whether it took effect: check the disk and the system log, then restart this one';
     return new UnknownCommitError(`${message}; ${mend}`, { cause: error });
   }
+  if (error.kind === 'newer')
+    return new StorageError('storage.newer', `the store in ${directory}: ${error.message}`, { cause: error });
   const [code, meaning] = MEANINGS[error.kind];
   return new StorageError(code, `the store in ${directory}: ${meaning} (${error.message})`, { cause: error });
 }

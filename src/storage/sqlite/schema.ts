@@ -3,7 +3,7 @@ import { SHARD_COUNT } from '../shard.js';
 import { columnNames, quote } from '../sql/statements.js';
 import type { Column, ColumnType, Table } from '../table.js';
 import { tables as ownTables } from '../tables/index.js';
-import type { Database } from './database.js';
+import { type Database, SqliteFailure } from './database.js';
 
 /** Identifies a file of windrow among other SQLite files: 'wndr'. */
 const APPLICATION_ID = 0x776e6472;
@@ -23,13 +23,26 @@ const migrations: readonly Migration[] = [
   addEndedPatterns,
 ];
 
-/** The version of the stores that this windrow creates. */
-export const NEWEST_VERSION = 1 + migrations.length;
-
 export interface Schema {
   readonly tables?: readonly Table<never>[];
   /** The steps from version 1 upwards. */
   readonly migrations?: readonly Migration[];
+}
+
+/** The version of the stores that a windrow with this schema creates. */
+export function newestVersion({ migrations: steps = migrations }: Schema = {}): number {
+  return 1 + steps.length;
+}
+
+/** @throws SqliteFailure 'newer' if the store has a later version than this process knows. */
+export function checkStoreVersion(database: Database, newest: number): void {
+  const version = numberOf(database, 'user_version');
+  if (version <= newest) return;
+  throw new SqliteFailure(
+    'newer',
+    `a newer windrow has upgraded it to version ${version}, and this one knows versions up to ${newest}; ` +
+      'start the newer one',
+  );
 }
 
 /**

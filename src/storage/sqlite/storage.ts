@@ -33,6 +33,8 @@ import { Turns } from './turns.js';
 export interface StorageParts {
   readonly database: Database;
   readonly tables: readonly Table<never>[];
+  /** The version of stores that this process knows. */
+  readonly version: number;
   /** Another connection to the file, which never keeps a read transaction open. */
   readonly openWatch: () => Database;
   readonly reserve: Reserve;
@@ -75,7 +77,7 @@ export class SqliteStorage implements Storage {
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
-    this.#counters = new CommitCounters(parts.database, parts.tables);
+    this.#counters = new CommitCounters(parts.database, parts.tables, parts.version);
   }
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {

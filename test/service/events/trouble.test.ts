@@ -68,7 +68,7 @@ describe('errors of /core/events (interface 7.2)', () => {
 
   it('503: events cannot be written to a full disk, and can still be read', async () => {
     const { failure, caller } = await openFailing();
-    failure.ofWriting = new StorageFullError('the disk is full');
+    failure.ofWriting = new StorageFullError('the disk is full', 'reads');
     const refused = await caller.post('main', { id: 'b' });
     expect([refused.statusCode, refused.body.status.code]).toEqual([503, '503']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);

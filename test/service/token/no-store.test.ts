@@ -6,7 +6,7 @@ import { openTestService } from '../app.js';
 import { clientGrant, post } from './requests.js';
 
 it.each([
-  [new StorageFullError('full'), 503, 'temporarily_unavailable', '5'],
+  [new StorageFullError('full', 'reads'), 503, 'temporarily_unavailable', '5'],
   [new StorageError('storage.closed', 'closed'), 503, 'temporarily_unavailable', '5'],
   [new StorageError('storage.failed', 'secret detail'), 503, 'temporarily_unavailable', '5'],
   [new UnknownCommitError('secret detail'), 503, 'temporarily_unavailable', '5'],

@@ -26,6 +26,13 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     storages.push(storage);
     return storage;
   };
+  const untilOneWaits = (mode: string) =>
+    expect
+      .poll(() =>
+        database.query(`SELECT count(*) FROM pg_locks JOIN pg_database AS "d" ON "d"."oid" = "database"
+          WHERE "datname" = current_database() AND "mode" = '${mode}' AND NOT "granted"`),
+      )
+      .toBe('1');
   beforeEach(async () => {
     database = await createDatabase();
     storages = [];
@@ -206,6 +213,19 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     await expect.poll(waiting).toBe(0);
   }, 60_000);
 
+  it('a full disk is told as one, on which reads still work, and nothing of the work is stored', async () => {
+    const storage = await open();
+    await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END$$;
+      CREATE TRIGGER "full" BEFORE INSERT ON "things" FOR EACH ROW WHEN (NEW."id" = 'large')
+      EXECUTE FUNCTION refuse()`);
+    await storage.transaction(SHARD, insert('a'));
+    const work = storage.transaction(SHARD, async (tx) => [await insert('small')(tx), await insert('large')(tx)]);
+    await expect(work).rejects.toMatchObject({ code: 'storage.full', stillWorks: 'reads' });
+    expect(await storage.read(SHARD, ids)).toEqual(['a']);
+    expect(await storage.transaction(SHARD, insert('b'))).toBe(2);
+  });
+
   it('time limits that an administrator sets for users of the database do not reach this store', async () => {
     const name = await database.query('SELECT current_database()');
     const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout'];
@@ -249,6 +269,55 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(await old.transaction(SHARD, insert('b'))).toBe(2);
     expect(await next.read(SHARD, ids)).toEqual(['a', 'b']);
     expect(await database.query(`SELECT value FROM windrow_meta WHERE name = 'version'`)).toBe('2');
+  });
+
+  it('a process that runs while a breaking step is taken reads and writes nothing any more', async () => {
+    const old = await open({ migrations: [] });
+    await old.transaction(SHARD, insert('a'));
+    // What has begun goes on to its end, and the step waits for it.
+    let migrating: Promise<Storage> | undefined;
+    const migrations = [{ sql: `UPDATE "things" SET "id" = "id" || '-new'`, isBreaking: true }];
+    const beginMigrating = async () => {
+      migrating ??= open({ migrations });
+      await untilOneWaits('AccessExclusiveLock');
+    };
+    const before = await old.read(SHARD, async (tx) => [await ids(tx), await beginMigrating(), await ids(tx)]);
+    expect(before).toEqual([['a'], undefined, ['a']]);
+    const newer = await migrating!;
+    const refusal = {
+      code: 'storage.newer',
+      message: expect.stringContaining(
+        ': a newer windrow has upgraded it, and it needs version 2, but this one knows versions up to 1',
+      ),
+    };
+    await expect(old.transaction(SHARD, insert('b'))).rejects.toMatchObject(refusal);
+    await expect(old.transactionOver([SHARD, SHARD + 1], async () => {})).rejects.toMatchObject(refusal);
+    await expect(old.read(SHARD, ids)).rejects.toMatchObject(refusal);
+    await expect(old.claim(SHARD, 'worker', 1000)).rejects.toMatchObject(refusal);
+    await expect(old.check()).rejects.toMatchObject(refusal);
+    await newer.transaction(SHARD, insert('c'));
+    expect(await newer.read(SHARD, ids)).toEqual(['a-new', 'c']);
+  });
+
+  it('what waits for a breaking step of another process is refused after it', async () => {
+    const old = await open({ migrations: [] });
+    await old.transaction(SHARD, insert('a'));
+    const waiting: Promise<unknown>[] = [];
+    const readersWaiting = () =>
+      database.query(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND wait_event_type = 'Lock' AND query LIKE 'BEGIN%READ ONLY%'`);
+    const held = old.transaction(SHARD, async (tx) => {
+      await insert('b')(tx);
+      const migrating = open({ migrations: [{ sql: 'SELECT 1', isBreaking: true }] });
+      await untilOneWaits('AccessExclusiveLock');
+      waiting.push(old.transaction(SHARD + 1, insert('c')), old.read(SHARD + 1, ids));
+      for (const work of waiting) work.catch(() => {});
+      await untilOneWaits('RowShareLock');
+      await expect.poll(readersWaiting).toBe('1');
+      return { migrating };
+    });
+    await (await held).migrating;
+    for (const work of waiting) await expect(work).rejects.toMatchObject({ code: 'storage.newer' });
   });
 });
 

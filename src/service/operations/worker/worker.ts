@@ -315,5 +315,5 @@ export class Worker {
 
 /** Whether the store refuses, rather than our own code fails. */
 function isUnavailable(error: unknown): error is StorageError {
-  return error instanceof StorageError && error.code === 'storage.failed';
+  return error instanceof StorageError && (error.code === 'storage.failed' || error.code === 'storage.newer');
 }

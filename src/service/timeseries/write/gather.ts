@@ -1,4 +1,5 @@
 import { groupBy } from '../../../core/group.js';
+import { UnknownCommitError } from '../../../storage/errors.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
@@ -9,6 +10,18 @@ export interface Gathered {
   readonly counts: BatchCounts;
   /** Resolves once the samples are on disk. A rejection may be the fault of another body. */
   readonly stored: Promise<void>;
+}
+
+/** Some of the shards of a gathering failed. */
+export class GatheringError extends Error {
+  /** Those whose samples are stored, or may be. */
+  readonly mayBeStored: ReadonlySet<number>;
+
+  constructor(mayBeStored: ReadonlySet<number>, options: { cause: unknown }) {
+    super('not all bodies that were gathered are stored', options);
+    this.name = new.target.name;
+    this.mayBeStored = mayBeStored;
+  }
 }
 
 /** Bodies of an organisation that are stored together. */
@@ -104,7 +117,11 @@ export class Gatherer {
       // Bodies are taken until the transaction begins; where it runs again, it finds the same ones.
       if (shards.length === 1) return await append(home, close);
       const parts = groupBy(close(), ({ timeseriesId }) => placement.shardOf(timeseriesId));
-      await Promise.all([...parts].map(([shard, part]) => append(shard, () => part)));
+      const ends = await Promise.allSettled([...parts].map(([shard, part]) => append(shard, () => part)));
+      const failed = ends.find((end) => end.status === 'rejected');
+      if (failed === undefined) return;
+      const mayBeStored = [...parts.keys()].filter((_, index) => mayHaveTakenEffect(ends[index]!));
+      throw new GatheringError(new Set(mayBeStored), { cause: failed.reason });
     } finally {
       close();
     }
@@ -123,4 +140,8 @@ export class Gatherer {
       await nextTurn();
     } while (size() > rowCount && clock.monotonicMs() < untilMs);
   }
+}
+
+function mayHaveTakenEffect(end: PromiseSettledResult<void>): boolean {
+  return end.status === 'fulfilled' || end.reason instanceof UnknownCommitError;
 }

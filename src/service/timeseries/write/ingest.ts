@@ -8,7 +8,7 @@ import { createFrameReader } from '../columns-format.js';
 import { addColumns, seriesIndexOf } from './batch.js';
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, readWhole, type StreamedBody, type WholeBody } from './bodies.js';
 import { takeCsv } from './csv.js';
-import type { Gathered, Gatherer } from './gather.js';
+import { type Gathered, type Gatherer, GatheringError } from './gather.js';
 import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
 import { takeLines } from './lines.js';
 import { createSink, type Ingest, type Ingested, type Sink, tellStored } from './sink.js';
@@ -54,11 +54,12 @@ async function ingestJson(
   // A delivery of a queue is stored by itself, once or not at all.
   const mayGather = origin === undefined && whole.byteCount <= GATHERED_BYTES_MAX;
   const gathered = mayGather ? await gather(gatherer, job, whole) : undefined;
-  if (gathered !== undefined && (await isStored(gathered, job))) {
+  const mayBeStored = gathered === undefined ? NONE : await failedShards(gathered);
+  if (gathered !== undefined && mayBeStored === undefined) {
     context.metrics.samplesIngested.inc(gathered.counts.samples);
     return { ...gathered.counts, isRepeated: false };
   }
-  return ingestAlone(context, job, async (sink) => {
+  return ingestAlone(context, { ...job, mayBeStored }, async (sink) => {
     if (!(await takeUsual(whole, job, sink))) await takeParsed(whole, job, sink);
   });
 }
@@ -109,16 +110,21 @@ async function takeParsed(whole: WholeBody, { defaults }: Ingest, { batch, issue
   }
 }
 
+const NONE: ReadonlySet<number> = new Set();
+
 /**
- * False where one of the bodies that were gathered is refused, or only some of their samples are stored: each body is
- * stored by itself then, to tell which.
+ * Undefined if what was gathered is stored. If one of the bodies is refused, or only some of their samples are stored,
+ * each body is stored by itself, to tell which.
+ *
+ * @returns the shards whose samples may be stored nevertheless.
  */
-async function isStored({ stored }: Gathered, { placement }: Ingest): Promise<boolean> {
+async function failedShards({ stored }: Gathered): Promise<ReadonlySet<number> | undefined> {
   try {
     await stored;
-    return true;
+    return undefined;
   } catch (error) {
-    if (error instanceof ResultSeriesError || placement.shards.length > 1) return false;
+    if (error instanceof GatheringError) return error.mayBeStored;
+    if (error instanceof ResultSeriesError) return NONE;
     throw error;
   }
 }

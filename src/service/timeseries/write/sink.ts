@@ -21,6 +21,8 @@ export interface Ingest {
   readonly placement: Placement;
   readonly defaults: SampleDefaults;
   readonly origin?: Origin;
+  /** Shards in which an attempt before may have stored the samples. */
+  readonly mayBeStored?: ReadonlySet<number> | undefined;
   /** Called within each transaction that stored samples: work that it starts shares the commit. */
   readonly onStored: (shard: number) => void;
 }
@@ -94,7 +96,11 @@ async function store(
       }),
     );
     const ends = await Promise.allSettled(works);
-    const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
+    const shards = [...parts.keys()];
+    const failures = ends.flatMap((end, index) => {
+      if (end.status === 'fulfilled') return [];
+      return [job.mayBeStored?.has(shards[index]!) === true ? asUnknown(end.reason) : (end.reason as unknown)];
+    });
     if (failures.length === 0) return true;
     const worst = failures.find((failure) => failure instanceof UnknownCommitError) ?? failures[0];
     const stored = [...parts.values()].filter((_, index) => ends[index]!.status === 'fulfilled').flat();
@@ -102,6 +108,11 @@ async function store(
   } catch (error) {
     throw error instanceof ResultSeriesError ? writtenByItem(error) : error;
   }
+}
+
+/** A failure of the store, where an attempt before may have taken effect. */
+function asUnknown(error: unknown): unknown {
+  return error instanceof StorageError ? new UnknownCommitError(error.message, { cause: error }) : error;
 }
 
 const SERIES_LISTED_MAX = 100;

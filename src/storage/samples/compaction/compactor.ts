@@ -24,7 +24,7 @@ export type PrepareMove = (shard: number, untilCommit: number) => Promise<Move |
 /** Compacts the samples of all shards in the background. */
 export interface Compactor {
   start(): void;
-  /** Resolves once its last transaction has ended. */
+  /** Resolves once its last transaction has ended; a move that is not prepared yet is dropped. */
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,8 @@ const INTERVALS_AFTER_ERROR = 10;
  * process checks every shard now and then, in case a live one is stuck.
  */
 export function createCompactor(options: CompactorOptions): Compactor {
-  const { storage, scheduler, clock, pollIntervalMs, onError } = options;
+  const { storage, samples, scheduler, clock, pollIntervalMs, onError } = options;
+  const preparing = createPreparing(options.prepare ?? prepareHere(storage, samples));
   const due = new Set<number>();
   /** Shards with an error, and when to retry them. */
   const pausedUntilMs = new Map<number, number>();
@@ -63,14 +64,13 @@ export function createCompactor(options: CompactorOptions): Compactor {
    */
   async function workRound(isOfAll: boolean): Promise<number> {
     const startMs = clock.monotonicMs();
-    const shards = [...due].filter((shard) => !((pausedUntilMs.get(shard) ?? 0) > startMs));
     let isMore = false;
-    for (const shard of shards) {
+    for (const shard of [...due].filter((one) => !((pausedUntilMs.get(one) ?? 0) > startMs))) {
       if (isStopping) return 0;
       due.delete(shard);
       try {
         if (!isOfAll && !(await storage.maintains(shard))) continue;
-        if (!(await compactShard(options, shard))) continue;
+        if (!(await compactShard(options, shard, preparing.prepare))) continue;
         isMore = true;
         due.add(shard);
       } catch (error) {
@@ -103,14 +103,34 @@ export function createCompactor(options: CompactorOptions): Compactor {
       isStopping = true;
       stopListening?.();
       endPause?.();
+      preparing.stop();
       await running;
     },
   };
 }
 
+/** Prepares moves until it is stopped, at once: a thread that hangs must not hold up a stop. */
+function createPreparing(prepare: PrepareMove): { readonly prepare: PrepareMove; stop(): void } {
+  let isStopped = false;
+  let drop: (() => void) | undefined;
+  return {
+    prepare: async (shard, untilCommit) => {
+      if (isStopped) return undefined;
+      return new Promise((resolve, reject) => {
+        drop = () => resolve(undefined);
+        prepare(shard, untilCommit).then(resolve, reject);
+      });
+    },
+    stop: () => {
+      isStopped = true;
+      drop?.();
+    },
+  };
+}
+
 /** The transaction only stores what was prepared, so that others do not wait long. */
-async function compactShard(options: CompactorOptions, shard: number): Promise<boolean> {
-  const { storage, samples, prepare = prepareHere(storage, samples), boundOf = absorbedCommit } = options;
+async function compactShard(options: CompactorOptions, shard: number, prepare: PrepareMove): Promise<boolean> {
+  const { storage, samples, boundOf = absorbedCommit } = options;
   await loadLog(storage, samples, shard);
   const untilCommit = await storage.read(shard, async (tx) => {
     const bound = await boundOf(tx);
