@@ -67,3 +67,40 @@ export function sumWindows(
     results[w] = isMean ? meanOf(slots, 0, wide, to - from) : sumOf(slots, 0, wide);
   }
 }
+
+/** Half of a double's digits times a whole number below this is an exact double. */
+const LENGTH_END = 2 ** 26;
+
+/**
+ * Writes Σ(value·length) ÷ `divisor` (a whole number below 2^31), rounded once, for each window of `lengthMs`; a value
+ * is held to the next sample or the end of its window. A sample must come before the first window. The result is NaN
+ * where the caller has to find it: if a value is held for longer than `longestMs`, a time is not whole milliseconds, two
+ * doubles do not hold the sum or decide how to round, or there is no WebAssembly SIMD.
+ */
+export function holdWindows(
+  timeMs: Float64Array,
+  value: Float64Array,
+  borders: Uint32Array,
+  windowCount: number,
+  startsMs: Float64Array,
+  lengthMs: number,
+  longestMs: number,
+  divisor: number,
+  results: Float64Array,
+): void {
+  const simd = timeMs.buffer === value.buffer ? simdFor(value, borders[windowCount]!, startsMs, results) : undefined;
+  if (simd === undefined) results.fill(Number.NaN, 0, windowCount);
+  else {
+    simd.holdWindows(
+      timeMs.byteOffset,
+      value.byteOffset,
+      borders.byteOffset,
+      windowCount,
+      startsMs.byteOffset,
+      lengthMs,
+      Math.min(longestMs, LENGTH_END - 1),
+      divisor,
+      results.byteOffset,
+    );
+  }
+}

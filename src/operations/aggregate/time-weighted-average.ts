@@ -1,11 +1,15 @@
 import type { Chunk } from '../../core/chunk.js';
 import type { DoubleList } from '../../core/list.js';
 import type { Windows } from '../../core/windows.js';
+import { currentArena } from '../../kernels/arena.js';
+import { addScalar } from '../../kernels/arithmetic.js';
+import { isAllFinite } from '../../kernels/check.js';
 import { type ExactSum, sumOfLength, weightedMeanOf } from '../../kernels/exact/results.js';
 import { addProduct, addTo, clearSum, lossOf, SPLIT, SUM_SLOTS } from '../../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../../kernels/search.js';
+import { findWindows, holdWindows } from '../../kernels/windows.js';
 import type { Output, RegridRunner, State } from '../operation.js';
-import type { WindowOptions } from './windows.js';
+import { WHOLE_MIN, type WindowOptions } from './windows.js';
 
 /**
  * The time-weighted functions. Each sample's value is held until the next sample, and a window integrates these values
@@ -47,37 +51,42 @@ export interface HeldFunction {
   readonly weigh?: (value: number) => number;
   /** The result from Σ(value·length), Σ(length) and the window's length. `mean` divides the first by another sum. */
   readonly result: (products: ExactSum, lengths: ExactSum, window: ExactSum, mean: Mean) => number;
+  /** The result is Σ(value·length) divided by this where a value is known throughout the window. */
+  readonly divisorMs?: (windowMs: number) => number;
 }
 
 export type Mean = (products: ExactSum, divisor: ExactSum) => number;
 
 export const heldAverage: HeldFunction = {
   result: (products, lengths, _window, mean) => mean(products, lengths),
+  divisorMs: (windowMs) => windowMs,
 };
 
-export function timeWeightedRunner(options: HoldOptions): RegridRunner {
-  const { windows, label, maxHoldMs, held } = options;
-  const { weigh } = held;
+export function timeWeightedRunner(options: HoldOptions, column: () => Float64Array): RegridRunner {
+  const { windows, label } = options;
+  const whole = wholeWindows(options, column);
   return {
     kind: 'regrid',
     slotCount: SLOT_COUNT,
     listCount: 2,
     push: (state, chunk, out) => {
       const { slots } = state;
-      const { timeMs, value, count } = chunk;
+      const { timeMs, count } = chunk;
       let length = 0;
       for (let i = 0; i < count; ) {
         const t = timeMs[i]!;
         if (slots[HAS_LAST] === 0) enter(state, windows.startOf(t), windows);
-        else {
-          if (slots[END_MS]! <= t) passTo(state, t, options, out);
-          hold(state, t, maxHoldMs);
+        else if (slots[END_MS]! <= t) {
+          passTo(state, t, options, out);
+          // The sample before the window must be in the chunk.
+          const from = whole && i > 0 && count - i >= WHOLE_MIN ? emitWhole(state, chunk, i, options, whole, out) : i;
+          if (from > i) {
+            i = from;
+            continue;
+          }
         }
-        slots[HAS_LAST] = 1;
-        slots[LAST_MS] = t;
-        slots[LAST_VALUE] = weigh === undefined ? value[i]! : weigh(value[i]!);
         const next = firstAtOrAfterGuess(timeMs, i, count, slots[END_MS]!, length);
-        if (next > i + 1) holdEach(state, chunk, i + 1, next, options);
+        take(state, chunk, i, next, options);
         length = next - i;
         i = next;
       }
@@ -179,7 +188,19 @@ function passTo(state: State, t: number, options: HoldOptions, out: Output): voi
   }
 }
 
-// Takes further samples of the current window: each ends the value before it.
+// Takes samples of the current window: each ends the value before it.
+function take(state: State, chunk: Chunk, from: number, to: number, options: HoldOptions): void {
+  const { slots } = state;
+  const { maxHoldMs, held } = options;
+  const t = chunk.timeMs[from]!;
+  const x = chunk.value[from]!;
+  if (slots[HAS_LAST] === 1) hold(state, t, maxHoldMs);
+  slots[HAS_LAST] = 1;
+  slots[LAST_MS] = t;
+  slots[LAST_VALUE] = held.weigh === undefined ? x : held.weigh(x);
+  if (to > from + 1) holdEach(state, chunk, from + 1, to, options);
+}
+
 function holdEach(state: State, chunk: Chunk, from: number, to: number, options: HoldOptions): void {
   const { maxHoldMs, held } = options;
   const { weigh } = held;
@@ -197,6 +218,86 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, options:
   }
   slots[LAST_MS] = lastMs;
   slots[LAST_VALUE] = lastValue;
+}
+
+/** What integrating whole windows of one length at once needs. */
+interface WholeWindows {
+  readonly lengthMs: number;
+  readonly divisorMs: number;
+  /** The step's own scratch columns. */
+  readonly startsMs: Float64Array;
+  readonly results: Float64Array;
+}
+
+function wholeWindows({ windows, held }: HoldOptions, column: () => Float64Array): WholeWindows | undefined {
+  const lengthMs = windows.gridMs ?? Number.NaN;
+  const divisorMs = held.divisorMs?.(lengthMs) ?? Number.NaN;
+  const isWhole = Number.isInteger(lengthMs) && Number.isInteger(divisorMs) && divisorMs < 2 ** 31;
+  return isWhole && held.weigh === undefined
+    ? { lengthMs, divisorMs, startsMs: column(), results: column() }
+    : undefined;
+}
+
+// Emits windows that follow each other and end within the chunk, from the current one on, whose first sample is given.
+// Returns the index of the first sample that is left.
+function emitWhole(
+  state: State,
+  chunk: Chunk,
+  first: number,
+  options: HoldOptions,
+  { lengthMs, divisorMs, startsMs, results }: WholeWindows,
+  out: Output,
+): number {
+  const { slots } = state;
+  const { borders } = currentArena();
+  const { timeMs, value, count } = chunk;
+  borders[0] = first;
+  const windowCount = findWindows(timeMs, count, slots[START_MS]!, lengthMs, borders, 0, startsMs);
+  if (windowCount === 0) return first;
+  holdWindows(timeMs, value, borders, windowCount, startsMs, lengthMs, options.maxHoldMs, divisorMs, results);
+  const last = windowCount - 1;
+  const to = borders[windowCount]!;
+  const endMs = startsMs[last]! + lengthMs;
+  if (isAllFinite(results, 0, windowCount)) {
+    slots[HAS_RESULT] = 1;
+    slots[RESULT] = results[last]!;
+    if (options.label === 'end') addScalar(startsMs, windowCount, lengthMs, startsMs);
+    out.addRun(startsMs, results, windowCount);
+  } else emitEach(state, chunk, borders.slice(0, windowCount + 1), options, startsMs, results, out);
+  slots[LAST_MS] = timeMs[to - 1]!;
+  slots[LAST_VALUE] = value[to - 1]!;
+  enter(state, endMs, options.windows);
+  return to;
+}
+
+// Emits windows one by one, and goes through the samples of those whose result is NaN.
+function emitEach(
+  state: State,
+  chunk: Chunk,
+  borders: Uint32Array,
+  options: HoldOptions,
+  startsMs: Float64Array,
+  results: Float64Array,
+  out: Output,
+): void {
+  const { slots } = state;
+  const { timeMs, value } = chunk;
+  const { windows, label } = options;
+  for (let w = 0; w + 1 < borders.length; w++) {
+    const startMs = startsMs[w]!;
+    if (Number.isFinite(results[w]!)) {
+      slots[HAS_RESULT] = 1;
+      slots[RESULT] = results[w]!;
+      out.add(label === 'start' ? startMs : windows.next(startMs), results[w]!);
+      continue;
+    }
+    const from = borders[w]!;
+    slots[LAST_MS] = timeMs[from - 1]!;
+    slots[LAST_VALUE] = value[from - 1]!;
+    enter(state, startMs, windows);
+    take(state, chunk, from, borders[w + 1]!, options);
+    finish(state, options, out);
+  }
 }
 
 /** Half of a double's digits times a whole number below this is an exact double. */
