@@ -62,8 +62,8 @@ export interface SimdKernels
     windowCount: number,
     startsMs: number,
     lengthMs: number,
-    longestMs: number,
-    divisor: number,
+    maxHoldMs: number,
+    divisorMs: number,
     results: number,
   ): void;
 }

@@ -68,14 +68,12 @@ export function sumWindows(
   }
 }
 
-/** Half of a double's digits times a whole number below this is an exact double. */
-const LENGTH_END = 2 ** 26;
-
 /**
- * Writes Σ(value·length) ÷ `divisor` (a whole number below 2^31), rounded once, for each window of `lengthMs`; a value
- * is held to the next sample or the end of its window. A sample must come before the first window. The result is NaN
- * where the caller has to find it: if a value is held for longer than `longestMs`, a time is not whole milliseconds, two
- * doubles do not hold the sum or decide how to round, or there is no WebAssembly SIMD.
+ * Writes Σ(value·length) of each window of `lengthMs` (below 2^31), divided by Σ(length) or by a `divisorMs` below 2^31
+ * and rounded once. A value is held to the next sample, to the end of its window, or for `maxHoldMs` (a whole number or
+ * infinite). A sample must come before the first window. The result is NaN where the caller has to find it: if nothing
+ * is known in the window, a length is 2^26 or more, a time is not whole milliseconds, two doubles do not hold the sum or
+ * decide how to round, or there is no WebAssembly SIMD.
  */
 export function holdWindows(
   timeMs: Float64Array,
@@ -84,23 +82,21 @@ export function holdWindows(
   windowCount: number,
   startsMs: Float64Array,
   lengthMs: number,
-  longestMs: number,
-  divisor: number,
+  maxHoldMs: number,
+  divisorMs: number | undefined,
   results: Float64Array,
 ): void {
   const simd = timeMs.buffer === value.buffer ? simdFor(value, borders[windowCount]!, startsMs, results) : undefined;
+  simd?.holdWindows(
+    timeMs.byteOffset,
+    value.byteOffset,
+    borders.byteOffset,
+    windowCount,
+    startsMs.byteOffset,
+    lengthMs,
+    maxHoldMs,
+    divisorMs ?? 0,
+    results.byteOffset,
+  );
   if (simd === undefined) results.fill(Number.NaN, 0, windowCount);
-  else {
-    simd.holdWindows(
-      timeMs.byteOffset,
-      value.byteOffset,
-      borders.byteOffset,
-      windowCount,
-      startsMs.byteOffset,
-      lengthMs,
-      Math.min(longestMs, LENGTH_END - 1),
-      divisor,
-      results.byteOffset,
-    );
-  }
 }

@@ -130,8 +130,10 @@ function rest(from: usize, to: usize, sumBefore: f64, lostBefore: f64, spiltBefo
 
 /** All digits of a double but its last 27. */
 const UPPER: i64 = -134217728;
+/** 2^26. */
+const LENGTH_END: f64 = 67108864;
 
-// Σ(value·length) ÷ divisor for each window, as in ../windows.ts. The lanes take samples in turn: first the one before
+// The held values of each window, integrated and divided, as in ../windows.ts. The lanes take samples in turn: first the one before
 // the window, last the one after it, whose length is 0. A value is split into two halves of its digits (26 and 27):
 // the product of a half and a length below 2^26 is a double, which gives the rounding error of the whole product.
 export function holdWindows(
@@ -141,12 +143,13 @@ export function holdWindows(
   windowCount: i32,
   starts: usize,
   lengthMs: f64,
-  longestMs: f64,
-  divisor: f64,
+  maxHoldMs: f64,
+  divisorMs: f64,
   results: usize,
 ): void {
   const zero = f64x2.splat(0);
   const upper = i64x2.splat(UPPER);
+  const maxHold = f64x2.splat(maxHoldMs);
   for (let w = 0; w < windowCount; w++) {
     const edge = borders + (<usize>w << 2);
     const first = (<usize>load<u32>(edge) << 3) - 8;
@@ -154,15 +157,17 @@ export function holdWindows(
     const startMs = f64.load(starts + (<usize>w << 3));
     const start = f64x2.splat(startMs);
     const end = f64x2.splat(startMs + lengthMs);
-    let longest = f64x2.splat(f64.load(time + first, 8) - f64.load(time + first));
+    let known = zero;
+    let longest = zero;
     let sum = zero;
     let lost = zero;
     let spilt = zero;
     for (let at = first; at < last; at += 16) {
       const t = v128.load(time + at);
       const x = v128.load(value + at);
-      const until = f64x2.pmin(end, v128.load(time + at, 8));
+      const until = f64x2.pmin(f64x2.pmin(end, v128.load(time + at, 8)), f64x2.add(t, maxHold));
       const length = f64x2.pmax(zero, f64x2.sub(until, f64x2.pmax(start, t)));
+      known = f64x2.add(known, length);
       longest = f64x2.pmax(longest, length);
       const product = f64x2.mul(x, length);
       const high = v128.and(x, upper);
@@ -183,9 +188,11 @@ export function holdWindows(
       lost = lostTwice;
     }
     // Zero of either sign has no bits set but the sign.
-    const isSpilt = v128.any_true(f64x2.abs(spilt)) || v128.any_true(f64x2.gt(longest, f64x2.splat(longestMs)));
-    const result = isSpilt ? f64.NaN : quotientOfLanes(sum, lost, divisor);
-    f64.store(results + (<usize>w << 3), result);
+    const isLong = v128.any_true(f64x2.ge(longest, f64x2.splat(LENGTH_END)));
+    const isPlain = !isLong && !v128.any_true(f64x2.abs(spilt));
+    const knownMs = f64x2.extract_lane(known, 0) + f64x2.extract_lane(known, 1);
+    const divisor = divisorMs > 0 ? divisorMs : knownMs;
+    f64.store(results + (<usize>w << 3), isPlain && knownMs > 0 ? quotientOfLanes(sum, lost, divisor) : f64.NaN);
   }
 }
 

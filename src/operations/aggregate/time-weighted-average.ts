@@ -51,15 +51,15 @@ export interface HeldFunction {
   readonly weigh?: (value: number) => number;
   /** The result from Σ(value·length), Σ(length) and the window's length. `mean` divides the first by another sum. */
   readonly result: (products: ExactSum, lengths: ExactSum, window: ExactSum, mean: Mean) => number;
-  /** The result is Σ(value·length) divided by this where a value is known throughout the window. */
-  readonly divisorMs?: (windowMs: number) => number;
+  /** The result is Σ(value·length) divided by Σ(length) or by so many milliseconds. */
+  readonly dividesBy?: 'lengths' | number;
 }
 
 export type Mean = (products: ExactSum, divisor: ExactSum) => number;
 
 export const heldAverage: HeldFunction = {
   result: (products, lengths, _window, mean) => mean(products, lengths),
-  divisorMs: (windowMs) => windowMs,
+  dividesBy: 'lengths',
 };
 
 export function timeWeightedRunner(options: HoldOptions, column: () => Float64Array): RegridRunner {
@@ -223,19 +223,20 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, options:
 /** What integrating whole windows of one length at once needs. */
 interface WholeWindows {
   readonly lengthMs: number;
-  readonly divisorMs: number;
+  /** Σ(length) if undefined. */
+  readonly divisorMs: number | undefined;
   /** The step's own scratch columns. */
   readonly startsMs: Float64Array;
   readonly results: Float64Array;
 }
 
-function wholeWindows({ windows, held }: HoldOptions, column: () => Float64Array): WholeWindows | undefined {
-  const lengthMs = windows.gridMs ?? Number.NaN;
-  const divisorMs = held.divisorMs?.(lengthMs) ?? Number.NaN;
-  const isWhole = Number.isInteger(lengthMs) && Number.isInteger(divisorMs) && divisorMs < 2 ** 31;
-  return isWhole && held.weigh === undefined
-    ? { lengthMs, divisorMs, startsMs: column(), results: column() }
-    : undefined;
+function wholeWindows({ windows, held, maxHoldMs }: HoldOptions, column: () => Float64Array): WholeWindows | undefined {
+  const { dividesBy } = held;
+  const { gridMs: lengthMs = Number.NaN } = windows;
+  const divisorMs = typeof dividesBy === 'number' ? dividesBy : undefined;
+  const isWhole = [lengthMs, divisorMs ?? lengthMs].every((ms) => Number.isInteger(ms) && ms < 2 ** 31);
+  if (dividesBy === undefined || !isWhole || Math.floor(maxHoldMs) !== maxHoldMs) return undefined;
+  return { lengthMs, divisorMs, startsMs: column(), results: column() };
 }
 
 // Emits windows that follow each other and end within the chunk, from the current one on, whose first sample is given.
@@ -304,7 +305,8 @@ function emitEach(
 const WHOLE_END = 2 ** 26;
 
 /**
- * The usual case, lengths of whole milliseconds. In any other case it takes nothing and returns false.
+ * The usual case, lengths of whole milliseconds. In any other case it takes nothing and returns false. The sums of lines
+ * are twice as large: each value counts with the lengths before and after it.
  *
  * @param lastAt the slot of the last sample's time, followed by its value.
  * @param at the first slot of Σ(value·length), followed by Σ(length).
@@ -324,36 +326,38 @@ export function holdWhole(
   let lastValue = slots[lastAt + 1]!;
   const hasWhole = slots[at + SUM_SLOTS + 1] === 0 && slots[at + SUM_SLOTS + 2] === 0 && Number.isInteger(knownMs);
   if (!hasWhole || !(knownMs < 2 ** 50) || !Number.isInteger(lastMs)) return false;
+  if (Math.floor(maxHoldMs) !== maxHoldMs) return false;
   let sum = slots[at]!;
   let lost = slots[at + 1]!;
-  let spilt = 0;
-  for (let i = from; i < to; i++) {
-    const t = timeMs[i]!;
-    const untilMs = lastMs + maxHoldMs < t ? lastMs + maxHoldMs : t;
-    const lengthMs = t - lastMs > maxGapMs ? 0 : untilMs - lastMs;
-    if (!(lengthMs < WHOLE_END && Math.floor(t) === t && Math.floor(untilMs) === untilMs)) return false;
-    for (let isEnd = !isLinear; ; isEnd = true) {
-      const scaled = SPLIT * lastValue;
-      const high = scaled - (scaled - lastValue);
-      const product = high * lengthMs;
-      const rest = (lastValue - high) * lengthMs;
-      const next = sum + product;
-      const loss = lossOf(sum, product, next);
-      sum = next;
-      const lostOnce = lost + loss;
-      spilt += Math.abs(lossOf(lost, loss, lostOnce));
-      lost = lostOnce + rest;
-      spilt += Math.abs(lossOf(lostOnce, rest, lost));
-      knownMs += lengthMs;
-      if (isEnd) break;
-      lastValue = value[i]!;
-    }
+  let beforeMs = 0;
+  const end = isLinear ? to + 1 : to;
+  for (let i = from; i < end; i++) {
+    const t = i < to ? timeMs[i]! : lastMs;
+    const gapMs = t - lastMs;
+    const lengthMs = gapMs > maxGapMs ? 0 : gapMs < maxHoldMs ? gapMs : maxHoldMs;
+    const weightMs = beforeMs + lengthMs;
+    if (!(weightMs < WHOLE_END && Math.floor(t) === t)) return false;
+    const product = lastValue * weightMs;
+    const scaled = SPLIT * lastValue;
+    const high = scaled - (scaled - lastValue);
+    const error = high * weightMs - product + (lastValue - high) * weightMs;
+    const next = sum + product;
+    const loss = lossOf(sum, product, next);
+    sum = next;
+    // A sum of two is exact if taking each of them away leaves the other.
+    const lostOnce = lost + loss;
+    const partOnce = lostOnce - lost;
+    if (!(partOnce === loss && lostOnce - partOnce === lost)) return false;
+    lost = lostOnce + error;
+    const part = lost - lostOnce;
+    if (!(part === error && lost - part === lostOnce)) return false;
+    knownMs += weightMs;
+    if (isLinear) beforeMs = lengthMs;
     lastMs = t;
     lastValue = value[i]!;
   }
-  if (spilt !== 0) return false;
-  slots[lastAt] = lastMs;
-  slots[lastAt + 1] = lastValue;
+  slots[lastAt] = timeMs[to - 1]!;
+  slots[lastAt + 1] = value[to - 1]!;
   slots[at] = sum;
   slots[at + 1] = lost;
   slots[at + SUM_SLOTS] = knownMs;

@@ -261,7 +261,7 @@ export const heldFunctions: ReadonlyMap<string, (parameters: Parameters) => Held
 function integral(parameters: Parameters): HeldFunction {
   const unitMs = unitMsIn(parameters);
   const unit = sumOfLength(0, unitMs);
-  return { result: (products, _lengths, _window, mean) => mean(products, unit), divisorMs: () => unitMs };
+  return { result: (products, _lengths, _window, mean) => mean(products, unit), dividesBy: unitMs };
 }
 
 function timeInState(parameters: Parameters): HeldFunction {
