@@ -28,9 +28,9 @@ const shortMs = (ms) => (ms >= 100 ? ms.toFixed(0) : ms.toFixed(1));
 const windrowOf = (figures) => figures.find((figure) => figure.name === 'windrow' && figure.failed === undefined);
 
 /** A median with its range, the number of runs if there were fewer, and the multiple of windrow's time. */
-function cells(timing, base, usualRuns) {
+function cells(timing, base) {
   if (timing === undefined) return ['', ''];
-  const runs = timing.runs === usualRuns ? '' : `; of ${timing.runs}`;
+  const runs = timing.isCut ? `; of ${timing.runs}` : '';
   const range = `${shortMs(timing.minMs)}–${shortMs(timing.maxMs)}${runs}`;
   const times = base === undefined ? '' : `${(timing.medianMs / base.medianMs).toFixed(2)} ×`;
   return [`${shortMs(timing.medianMs)} (${range})`, times];
@@ -44,7 +44,7 @@ const layouts = {
   csv: {
     head: ['whole process, ms', '×', 'rows a second', 'peak memory'],
     line: (figure, windrow) => [
-      ...cells(figure.whole, windrow?.whole, figure.usualRuns),
+      ...cells(figure.whole, windrow?.whole),
       perSecond(figure, figure.whole),
       memory(figure),
     ],
@@ -53,7 +53,7 @@ const layouts = {
   stream: {
     head: ['kept, ms', '×', 'samples a second'],
     line: (figure, windrow) => [
-      ...cells(figure.kept, windrow?.kept, figure.usualRuns),
+      ...cells(figure.kept, windrow?.kept),
       perSecond(figure, figure.kept),
     ],
     order: (figure) => figure.kept?.medianMs,
@@ -61,14 +61,14 @@ const layouts = {
   memory: {
     head: ['first: load + run, ms', '×', 'peak memory', 'kept, ms', '×', 'system', 'given back, ms', '×'],
     line(figure, windrow) {
-      const { first, kept, givenBack, usualRuns } = figure;
+      const { first, kept, givenBack } = figure;
       const parts = (one) => `${shortMs(one.loadMs)} + ${shortMs(one.runMs)} = ${shortMs(one.medianMs)}`;
       const [, times] = cells(first, windrow?.first);
       const system = kept === undefined ? '' : shortMs(kept.systemMs);
       return [
         ...[first === undefined ? '' : parts(first), times, memory(figure)],
-        ...[...cells(kept, windrow?.kept, usualRuns), system],
-        ...cells(givenBack, windrow?.givenBack, usualRuns),
+        ...[...cells(kept, windrow?.kept), system],
+        ...cells(givenBack, windrow?.givenBack),
       ];
     },
     order: (figure) => (figure.givenBack ?? figure.kept ?? figure.first)?.medianMs,
@@ -144,7 +144,7 @@ again. Before each process of *first* and *kept*, 1.5 GB are taken and freed (\`
 Memory beyond that costs more here than on a physical machine.
 `;
 
-function markdown({ date, machine: where, pageReporting, repeat, processes, minutes, versions, found }) {
+function markdown({ date, machine: where, pageReporting, repeat, givenBackRuns, processes, minutes, versions, found }) {
   const rivals = Object.entries(versions).map(([label, version]) => `${label} ${version}`);
   return `# Benchmarks
 
@@ -152,9 +152,9 @@ windrow and its rivals run the same tasks over the same data, on the same cores 
 taking turns. Every answer is checked: the same number of samples, the same times, values within 1e-9.
 
 A figure is the median of all runs. No run is discarded as a warm-up, and nobody calls a garbage collector. In
-parentheses are the fastest and the slowest run, and the number of runs if it is not ${repeat} (CSV) or ${repeat * processes} (in memory):
-slow rivals run less often. × says how many times as long as windrow a rival takes. The machine is shared, so trust
-ratios more than milliseconds, and ratios only where the ranges do not overlap.
+parentheses are the fastest and the slowest run, and the number of runs where there was no time for all. × says how
+many times as long as windrow a rival takes. The machine is shared, so trust ratios more than milliseconds, and ratios
+only where the ranges do not overlap.
 
 **CSV tasks** time whole processes, from start to exit. The file is in the system's cache.
 
@@ -165,8 +165,8 @@ ratios more than milliseconds, and ratios only where the ranges do not overlap.
 - **kept**: a process runs ${repeat} times and keeps every result to the end, so each run needs fresh memory. The answer
   that is checked is the first, read after the last run. *System* is the operating system's part of the time, which is
   mostly the cost of that memory.
-- **given back**: a process runs ${repeat} times and gives each result back before the next run; giving back is timed,
-  too. They do so in these ways:
+- **given back**: a process runs ${givenBackRuns} times, or for a second if that is shorter, and gives each result back before
+  the next run; giving back is timed, too. They do so in these ways:
 ${givenBackForms()}
 
 Each of these modes uses ${processes === 1 ? 'one process' : `${processes} processes`}; of several, *first* shows the one with the median sum.

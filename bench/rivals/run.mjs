@@ -6,7 +6,7 @@
  *                [--save FILE.json] [--write]
  *
  * --rows are those of the target table, --processes how many fresh processes of each rival, --repeat how many runs in
- * each (for CSV how many processes), --size tries the in-memory rows on fewer samples, --large adds the 100M rows,
+ * each (for CSV how many processes; four times as many where results are given back), --size tries the in-memory rows on fewer samples, --large adds the 100M rows,
  * --save keeps the figures as JSON, for report.mjs; --write puts docs/benchmarks.md, its chart and README's table in
  * place.
  */
@@ -54,6 +54,8 @@ const { values: given } = parseArgs({
 const listed = (text, item) => text === undefined || text.split(',').includes(String(item));
 const modes = MODES.filter((mode) => listed(given.modes, mode));
 const repeat = Number(given.repeat);
+// Who gives results back runs often, and holds no more memory after many runs than after one.
+const givenBackRuns = 4 * repeat;
 const processes = Number(given.processes);
 const cpus = given['no-pin'] || process.platform !== 'linux' ? undefined : given.cpus.split(',');
 
@@ -63,8 +65,11 @@ function median(numbers) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-function spread(numbers) {
-  return { medianMs: median(numbers), minMs: Math.min(...numbers), maxMs: Math.max(...numbers), runs: numbers.length };
+/** @param runsMax how many runs there are if none is too slow. */
+function spread(numbers, runsMax) {
+  const runs = numbers.length;
+  const [minMs, maxMs] = [Math.min(...numbers), Math.max(...numbers)];
+  return { medianMs: median(numbers), minMs, maxMs, runs, isCut: runs < runsMax };
 }
 
 /** Asks each rival for its version and tasks; one that does not start is named and left out. */
@@ -123,7 +128,7 @@ async function measureCsv(work, threads, entered) {
   });
   for (const one of running) {
     one.answers = [() => readCsvPairs(join(SCRATCH, `${one.member.name}.csv`))];
-    one.figures = () => ({ whole: spread(one.ms), peakMb: Math.max(...one.peaks) });
+    one.figures = () => ({ whole: spread(one.ms, repeat), peakMb: Math.max(...one.peaks) });
   }
   return running;
 }
@@ -155,7 +160,8 @@ async function measureMemory(work, threads, entered) {
   await rounds(processes, running, async (one, round) => {
     for (const mode of modesOf(one.member, work)) {
       if (one.slow.has(mode)) continue;
-      const runs = mode === 'kept' && !modes.includes('kept') ? 1 : repeat;
+      const keptRuns = modes.includes('kept') ? repeat : 1;
+      const runs = mode === 'kept' ? keptRuns : givenBackRuns;
       const path = join(SCRATCH, `${one.member.name}-${mode}.f64`);
       // One answer per mode is enough: writing it takes longer than many tasks.
       const answer = round === 0 ? path : undefined;
@@ -179,14 +185,14 @@ function memoryFigures({ kept, 'given-back': givenBack }, work) {
     const firsts = kept.map(({ loadMs, runs: [{ ms: runMs }] }) => ({ loadMs, runMs, ms: loadMs + runMs }));
     // Both parts are from the process with the median sum, so that they add up.
     const { loadMs, runMs } = firsts.toSorted((x, y) => x.ms - y.ms)[firsts.length >> 1];
-    figures.first = { loadMs, runMs, ...spread(firsts.map((one) => one.ms)) };
+    figures.first = { loadMs, runMs, ...spread(firsts.map((one) => one.ms), processes) };
     figures.peakMb = Math.max(...kept.map((one) => one.firstPeakMb));
   }
   if (kept.length > 0 && modes.includes('kept')) {
-    figures.kept = { ...spread(all(kept, 'ms')), systemMs: median(all(kept, 'systemMs')) };
+    figures.kept = { ...spread(all(kept, 'ms'), repeat * processes), systemMs: median(all(kept, 'systemMs')) };
   }
   if (givenBack.length > 0) {
-    figures.givenBack = { ...spread(all(givenBack, 'ms')), systemMs: median(all(givenBack, 'systemMs')) };
+    figures.givenBack = spread(all(givenBack, 'ms'), givenBackRuns * processes);
   }
   return figures;
 }
@@ -222,10 +228,9 @@ async function measure(members, work, threads) {
   const running = await (work.kind === 'csv' ? measureCsv : measureMemory)(work, threads, entered);
   checkAnswers(running);
   const { id, row, kind, title, rows } = work;
-  const usualRuns = kind === 'csv' ? repeat : repeat * processes;
   const found = running.map(({ member, samples, failed, figures }) => {
     const { name, isLimit = false } = member;
-    const what = { work: id, row, kind, title, rows, threads, usualRuns, isBrief: work.modes !== undefined };
+    const what = { work: id, row, kind, title, rows, threads, isBrief: work.modes !== undefined };
     const who = { name, label: labelIn(work, member), isLimit, samples };
     return { ...what, ...who, ...(failed === undefined ? figures() : { failed }) };
   });
@@ -239,7 +244,7 @@ function about(members, startMs) {
   const versions = Object.fromEntries(named.map(({ label, version }) => [label, version]));
   const minutes = (performance.now() - startMs) / 60_000;
   const date = new Date().toISOString().slice(0, 10);
-  return { date, machine: machine(), pageReporting: hasPageReporting(), repeat, processes, minutes, versions };
+  return { date, machine: machine(), pageReporting: hasPageReporting(), repeat, givenBackRuns, processes, minutes, versions };
 }
 
 async function main() {

@@ -1,4 +1,4 @@
-import { RequestError, type Series, type SeriesReference } from '../../index.js';
+import { type Issue, RequestError, type Series, type SeriesReference } from '../../index.js';
 import { isObject } from '../request/draft.js';
 import { readFrames } from './frames.js';
 
@@ -35,11 +35,14 @@ export interface SignIn {
 /** An answer of the service that is an error. */
 export class ServiceProblem extends Error {
   readonly statusCode: number;
+  /** The code of an error of the token endpoint. */
+  readonly code: string | undefined;
 
   /** @param message has a line for each problem of a request, after the first. */
-  constructor(statusCode: number, message: string) {
+  constructor(statusCode: number, message: string, code?: string) {
     super(message);
     this.statusCode = statusCode;
+    this.code = code;
   }
 
   /** Whether the same request may succeed later. */
@@ -67,7 +70,7 @@ export class ServiceClient {
     try {
       return await ServiceClient.#signInFor('core_read core_write', how);
     } catch (problem) {
-      if (!(problem instanceof ServiceProblem && problem.message.startsWith('invalid_scope'))) throw problem;
+      if (!(problem instanceof ServiceProblem && problem.code === 'invalid_scope')) throw problem;
       return ServiceClient.#signInFor('core_read', how);
     }
   }
@@ -89,7 +92,7 @@ export class ServiceClient {
     if (answer.ok && typeof token === 'string') return new ServiceClient(token, scope.includes('core_write'));
     throw error === undefined
       ? problemOf(answer.status, text)
-      : new ServiceProblem(answer.status, `${String(error)}: ${String(why)}`);
+      : new ServiceProblem(answer.status, `${String(error)}: ${String(why)}`, String(error));
   }
 
   async listSeries(after: string | null): Promise<Page<StoredSeries>> {
@@ -207,9 +210,13 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
 function problemOf(statusCode: number, text: string): ServiceProblem {
   const { status, data } = fieldsOf(text);
   const message = isObject(status) ? String(status.message) : `the service answered ${statusCode}`;
-  // The message has only the first of many problems; the page shows all of them.
-  const isCut = message.endsWith(', in data.issues');
-  return new ServiceProblem(statusCode, isCut ? new RequestError(Object(data).issues).message : message);
+  return new ServiceProblem(statusCode, hasRequestIssues(data) ? new RequestError(data.issues).message : message);
+}
+
+/** Whether an answer lists the faults of a request: its message has only the first of them, the page shows all. */
+function hasRequestIssues(data: unknown): data is { readonly issues: readonly Issue[] } {
+  const { issues } = Object(data);
+  return Array.isArray(issues) && issues.length > 0 && issues.every((issue) => isObject(issue) && 'code' in issue);
 }
 
 /** The fields of an answer; none if a proxy answered instead of the service. */
