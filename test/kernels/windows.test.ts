@@ -110,9 +110,24 @@ test('integrals of held values over many windows at once are those of each windo
       borders[0] = first;
       const startMs = startOf(samples[first]!.timeMs);
       const windowCount = findWindows(timeMs, samples.length, startMs, lengthMs, borders, 0, startsMs);
-      holdWindows(timeMs, value, borders, windowCount, startsMs, lengthMs, maxHoldMs ?? everMs, divisorMs, results);
+      holdWindows(
+        timeMs,
+        value,
+        borders,
+        windowCount,
+        startsMs,
+        lengthMs,
+        maxHoldMs ?? everMs,
+        divisorMs ?? 0,
+        results,
+      );
       const maxhold = maxHoldMs === undefined ? {} : { maxhold: `PT0.0${String(maxHoldMs).padStart(2, '0')}S` };
-      const parameters = { function: unit ? 'Integral' : 'TimeWeightedAverage', ...maxhold, ...(unit && { unit }) };
+      const parameters = {
+        interval: '',
+        function: unit ? 'Integral' : 'TimeWeightedAverage',
+        ...maxhold,
+        ...(unit && { unit }),
+      };
       // Few samples are not worth the call of a kernel.
       const isCalled = borders[windowCount]! >= 16;
       for (let w = 0; w < windowCount; w++) {

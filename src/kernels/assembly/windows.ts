@@ -123,9 +123,7 @@ function rest(from: usize, to: usize, sumBefore: f64, lostBefore: f64, spiltBefo
     lost = lostNext;
   }
   if (!(spilt == 0)) return f64.NaN;
-  const whole = sum + lost;
-  if (count == 1) return whole;
-  return quotient(whole, lossOf(sum, lost, whole), count);
+  return count == 1 ? sum + lost : quotient(sum, lost, count);
 }
 
 /** All digits of a double but its last 27. */
@@ -206,12 +204,13 @@ function quotientOfLanes(sum: v128, lost: v128, divisor: f64): f64 {
   const lostBoth = lost0 + lost1;
   const lostAll = lostBoth + loss;
   if (lossOf(lost0, lost1, lostBoth) != 0 || lossOf(lostBoth, loss, lostAll) != 0) return f64.NaN;
-  const whole = both + lostAll;
-  return quotient(whole, lossOf(both, lostAll, whole), divisor);
+  return quotient(both, lostAll, divisor);
 }
 
-// As `quotientOf` of ../exact/results.ts.
-function quotient(high: f64, low: f64, divisor: f64): f64 {
+// (sum + lost) ÷ divisor, as `quotientOf` of ../exact/results.ts.
+function quotient(sum: f64, lost: f64, divisor: f64): f64 {
+  const high = sum + lost;
+  const low = lossOf(sum, lost, high);
   const size = Math.abs(high);
   if (!(size > SMALL && size < LARGE)) return high == 0 ? 0 : f64.NaN;
   const quotient = high / divisor;

@@ -2,8 +2,6 @@ import type { Chunk } from '../../core/chunk.js';
 import type { DoubleList } from '../../core/list.js';
 import type { Windows } from '../../core/windows.js';
 import { currentArena } from '../../kernels/arena.js';
-import { addScalar } from '../../kernels/arithmetic.js';
-import { isAllFinite } from '../../kernels/check.js';
 import { type ExactSum, sumOfLength, weightedMeanOf } from '../../kernels/exact/results.js';
 import { addProduct, addTo, clearSum, lossOf, SPLIT, SUM_SLOTS } from '../../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../../kernels/search.js';
@@ -51,20 +49,20 @@ export interface HeldFunction {
   readonly weigh?: (value: number) => number;
   /** The result from Σ(value·length), Σ(length) and the window's length. `mean` divides the first by another sum. */
   readonly result: (products: ExactSum, lengths: ExactSum, window: ExactSum, mean: Mean) => number;
-  /** The result is Σ(value·length) divided by Σ(length) or by so many milliseconds. */
-  readonly dividesBy?: 'lengths' | number;
+  /** The result is Σ(value·length) divided by so many milliseconds or, if 0, by Σ(length). */
+  readonly dividesBy?: number;
 }
 
 export type Mean = (products: ExactSum, divisor: ExactSum) => number;
 
 export const heldAverage: HeldFunction = {
   result: (products, lengths, _window, mean) => mean(products, lengths),
-  dividesBy: 'lengths',
+  dividesBy: 0,
 };
 
 export function timeWeightedRunner(options: HoldOptions, column: () => Float64Array): RegridRunner {
   const { windows, label } = options;
-  const whole = wholeWindows(options, column);
+  const emitWhole = wholeWindows(options, column);
   return {
     kind: 'regrid',
     slotCount: SLOT_COUNT,
@@ -78,9 +76,8 @@ export function timeWeightedRunner(options: HoldOptions, column: () => Float64Ar
         if (slots[HAS_LAST] === 0) enter(state, windows.startOf(t), windows);
         else if (slots[END_MS]! <= t) {
           passTo(state, t, options, out);
-          // The sample before the window must be in the chunk.
-          const from = whole && i > 0 && count - i >= WHOLE_MIN ? emitWhole(state, chunk, i, options, whole, out) : i;
-          if (from > i) {
+          const from = i > 0 && count - i >= WHOLE_MIN ? emitWhole?.(state, chunk, i, out) : i;
+          if (from !== undefined && from > i) {
             i = from;
             continue;
           }
@@ -157,20 +154,24 @@ function finish(state: State, options: HoldOptions, out: Output): void {
   emit(state, options, out);
 }
 
-function emit({ slots, lists }: State, { label, empty, held }: HoldOptions, out: Output): void {
-  const timeMs = slots[label === 'start' ? START_MS : END_MS]!;
+function emit({ slots, lists }: State, options: HoldOptions, out: Output): void {
+  const { empty, held } = options;
   slots[IS_DONE] = 1;
   // All lengths are positive, so the sum is empty only if its first slot is 0 and its list is empty.
   if (slots[KNOWN]! > 0 || lists[1]!.length > 0) {
     const window = sumOfLength(slots[START_MS]!, slots[END_MS]!);
     const result = held.result([slots, INTEGRAL, lists[0]!], [slots, KNOWN, lists[1]!], window, weightedMeanOf);
-    out.add(timeMs, result);
-    if (Number.isFinite(result)) {
-      slots[HAS_RESULT] = 1;
-      slots[RESULT] = result;
-    }
+    add(slots, result, options, out);
   } else if (empty === 'zero' || (empty === 'hold' && slots[HAS_RESULT] === 1)) {
-    out.add(timeMs, empty === 'zero' ? 0 : slots[RESULT]!);
+    add(slots, empty === 'zero' ? 0 : slots[RESULT]!, options, out);
+  }
+}
+
+function add(slots: Float64Array, result: number, { label }: HoldOptions, out: Output): void {
+  out.add(slots[label === 'start' ? START_MS : END_MS]!, result);
+  if (Number.isFinite(result)) {
+    slots[HAS_RESULT] = 1;
+    slots[RESULT] = result;
   }
 }
 
@@ -220,85 +221,47 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, options:
   slots[LAST_VALUE] = lastValue;
 }
 
-/** What integrating whole windows of one length at once needs. */
-interface WholeWindows {
-  readonly lengthMs: number;
-  /** Σ(length) if undefined. */
-  readonly divisorMs: number | undefined;
-  /** The step's own scratch columns. */
-  readonly startsMs: Float64Array;
-  readonly results: Float64Array;
-}
+/** Emits what it can of the windows of a chunk from a sample on, and returns the first sample that is left. */
+type EmitWhole = (state: State, chunk: Chunk, first: number, out: Output) => number;
 
-function wholeWindows({ windows, held, maxHoldMs }: HoldOptions, column: () => Float64Array): WholeWindows | undefined {
-  const { dividesBy } = held;
+// Emits windows of one length that follow each other and end within the chunk, from the current one on. The sample
+// before it must be in the chunk.
+function wholeWindows(options: HoldOptions, column: () => Float64Array): EmitWhole | undefined {
+  const { windows, maxHoldMs, held } = options;
   const { gridMs: lengthMs = Number.NaN } = windows;
-  const divisorMs = typeof dividesBy === 'number' ? dividesBy : undefined;
-  const isWhole = [lengthMs, divisorMs ?? lengthMs].every((ms) => Number.isInteger(ms) && ms < 2 ** 31);
-  if (dividesBy === undefined || !isWhole || Math.floor(maxHoldMs) !== maxHoldMs) return undefined;
-  return { lengthMs, divisorMs, startsMs: column(), results: column() };
-}
-
-// Emits windows that follow each other and end within the chunk, from the current one on, whose first sample is given.
-// Returns the index of the first sample that is left.
-function emitWhole(
-  state: State,
-  chunk: Chunk,
-  first: number,
-  options: HoldOptions,
-  { lengthMs, divisorMs, startsMs, results }: WholeWindows,
-  out: Output,
-): number {
-  const { slots } = state;
-  const { borders } = currentArena();
-  const { timeMs, value, count } = chunk;
-  borders[0] = first;
-  const windowCount = findWindows(timeMs, count, slots[START_MS]!, lengthMs, borders, 0, startsMs);
-  if (windowCount === 0) return first;
-  holdWindows(timeMs, value, borders, windowCount, startsMs, lengthMs, options.maxHoldMs, divisorMs, results);
-  const last = windowCount - 1;
-  const to = borders[windowCount]!;
-  const endMs = startsMs[last]! + lengthMs;
-  if (isAllFinite(results, 0, windowCount)) {
-    slots[HAS_RESULT] = 1;
-    slots[RESULT] = results[last]!;
-    if (options.label === 'end') addScalar(startsMs, windowCount, lengthMs, startsMs);
-    out.addRun(startsMs, results, windowCount);
-  } else emitEach(state, chunk, borders.slice(0, windowCount + 1), options, startsMs, results, out);
-  slots[LAST_MS] = timeMs[to - 1]!;
-  slots[LAST_VALUE] = value[to - 1]!;
-  enter(state, endMs, options.windows);
-  return to;
-}
-
-// Emits windows one by one, and goes through the samples of those whose result is NaN.
-function emitEach(
-  state: State,
-  chunk: Chunk,
-  borders: Uint32Array,
-  options: HoldOptions,
-  startsMs: Float64Array,
-  results: Float64Array,
-  out: Output,
-): void {
-  const { slots } = state;
-  const { timeMs, value } = chunk;
-  const { windows, label } = options;
-  for (let w = 0; w + 1 < borders.length; w++) {
-    const startMs = startsMs[w]!;
-    if (Number.isFinite(results[w]!)) {
-      slots[HAS_RESULT] = 1;
-      slots[RESULT] = results[w]!;
-      out.add(label === 'start' ? startMs : windows.next(startMs), results[w]!);
-      continue;
+  const { dividesBy = Number.NaN } = held;
+  if (![lengthMs, dividesBy, maxHoldMs].every((ms) => Math.floor(ms) === ms)) return undefined;
+  if (!(Math.max(lengthMs, dividesBy) < 2 ** 31)) return undefined;
+  const startsMs = column();
+  const results = column();
+  return (state, chunk, first, out) => {
+    const { slots } = state;
+    const { borders } = currentArena();
+    const { timeMs, value, count } = chunk;
+    borders[0] = first;
+    const windowCount = findWindows(timeMs, count, slots[START_MS]!, lengthMs, borders, 0, startsMs);
+    holdWindows(timeMs, value, borders, windowCount, startsMs, lengthMs, maxHoldMs, dividesBy, results);
+    // Later steps use the same borders.
+    const own = borders.slice(0, windowCount + 1);
+    const enterAfter = (last: number, startMs: number): void => {
+      slots[LAST_MS] = timeMs[last]!;
+      slots[LAST_VALUE] = value[last]!;
+      enter(state, startMs, windows);
+    };
+    for (let w = 0; w < windowCount; w++) {
+      const result = results[w]!;
+      slots[START_MS] = startsMs[w]!;
+      slots[END_MS] = startsMs[w]! + lengthMs;
+      if (Number.isFinite(result)) add(slots, result, options, out);
+      else {
+        enterAfter(own[w]! - 1, startsMs[w]!);
+        take(state, chunk, own[w]!, own[w + 1]!, options);
+        finish(state, options, out);
+      }
     }
-    const from = borders[w]!;
-    slots[LAST_MS] = timeMs[from - 1]!;
-    slots[LAST_VALUE] = value[from - 1]!;
-    enter(state, startMs, windows);
-    take(state, chunk, from, borders[w + 1]!, options);
-    finish(state, options, out);
-  }
+    if (windowCount > 0) enterAfter(own[windowCount]! - 1, slots[END_MS]!);
+    return own[windowCount]!;
+  };
 }
 
 /** Half of a double's digits times a whole number below this is an exact double. */
@@ -329,6 +292,7 @@ export function holdWhole(
   if (Math.floor(maxHoldMs) !== maxHoldMs) return false;
   let sum = slots[at]!;
   let lost = slots[at + 1]!;
+  let spilt = 0;
   let beforeMs = 0;
   const end = isLinear ? to + 1 : to;
   for (let i = from; i < end; i++) {
@@ -344,18 +308,16 @@ export function holdWhole(
     const next = sum + product;
     const loss = lossOf(sum, product, next);
     sum = next;
-    // A sum of two is exact if taking each of them away leaves the other.
     const lostOnce = lost + loss;
-    const partOnce = lostOnce - lost;
-    if (!(partOnce === loss && lostOnce - partOnce === lost)) return false;
+    spilt += Math.abs(lossOf(lost, loss, lostOnce));
     lost = lostOnce + error;
-    const part = lost - lostOnce;
-    if (!(part === error && lost - part === lostOnce)) return false;
+    spilt += Math.abs(lossOf(lostOnce, error, lost));
     knownMs += weightMs;
     if (isLinear) beforeMs = lengthMs;
     lastMs = t;
     lastValue = value[i]!;
   }
+  if (spilt !== 0) return false;
   slots[lastAt] = timeMs[to - 1]!;
   slots[lastAt + 1] = value[to - 1]!;
   slots[at] = sum;
