@@ -3,7 +3,7 @@ import { SourceMatcher } from '../core/source-matcher.js';
 import { loadSeries } from '../engine/batch/loaded-series.js';
 import type { RunOptions } from '../engine/options.js';
 import { Arena, currentArena, workIn } from '../kernels/arena.js';
-import { operationsByName } from '../operations/index.js';
+import { operationOf } from '../operations/index.js';
 import { planEveryIn } from '../plan/patterns.js';
 import type { Plan } from '../plan/plan.js';
 import { firstDifference } from './diff.js';
@@ -116,7 +116,7 @@ export function* verifyEach(
 
 /** Whether some results depend on the last advance, by definition: then variants must not advance. */
 function isEndOpen({ steps }: Plan, { until }: RunOptions): boolean {
-  return until === undefined && steps.some(({ operation }) => operationsByName.get(operation)?.endsByAdvance === true);
+  return until === undefined && steps.some((step) => operationOf(step).endsByAdvance === true);
 }
 
 function runVariant(

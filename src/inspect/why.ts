@@ -7,7 +7,7 @@ import { runBatch } from '../engine/batch/run-batch.js';
 import { sortInput } from '../engine/batch/sorted-input.js';
 import { partsOf as partsOfPlan } from '../engine/every/parts.js';
 import { type RunOptions, type RunSettings, readOptions, toMs } from '../engine/options.js';
-import { describeStep, operationsByName } from '../operations/index.js';
+import { describeStep, operationOf } from '../operations/index.js';
 import { openWindows } from '../operations/windowing.js';
 import { planEveryIn, planOfMember } from '../plan/patterns.js';
 import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
@@ -191,7 +191,7 @@ class Search {
 
   #explain(at: number, range: Range): WhyStep {
     const step = this.#plan.steps[at]!;
-    const operation = operationsByName.get(step.operation)!;
+    const operation = operationOf(step);
     const all = this.#results[at]!;
     const results = slice(all, spanOf(all, range));
     const columns = step.inputs.map((input) => this.#columnsOf(input));
@@ -257,7 +257,7 @@ function partsOf(inputs: readonly Series[], source: SeriesReference): Series {
 
 /** The window of a single result. */
 function windowOf({ operation, parameters }: PlanStep, results: Columns, range: Range): Window | undefined {
-  const described = operationsByName.get(operation)!;
+  const described = operationOf({ operation });
   const { reads } = describeStep(operation, parameters);
   const made = reads.kind === 'window' ? described.windows?.(parameters) : undefined;
   if (made === undefined || results.timeMs.length !== 1) return undefined;

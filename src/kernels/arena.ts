@@ -26,22 +26,10 @@ export class Arena {
   #borders: Uint32Array | undefined;
   #kernels: SimdKernels | undefined;
   #isOpened = false;
-  /** Where the whole columns end so far, and how many there are. */
-  #end = SCRATCH_END;
-  #columnCount = 0;
 
   constructor(memory: WebAssembly.Memory | undefined) {
     this.memory = memory;
     this.buffer = memory?.buffer;
-  }
-
-  /** A whole column after the others; undefined if there is no room for it. */
-  takeColumn(length: number): Float64Array | undefined {
-    const { buffer } = this;
-    const offset = columnAfter(this.#end, ++this.#columnCount);
-    if (buffer === undefined || offset + 8 * length > buffer.byteLength) return undefined;
-    this.#end = offset + 8 * length;
-    return new Float64Array(buffer, offset, length);
   }
 
   /** The kernels bound to its memory; undefined without WebAssembly SIMD. */
@@ -116,8 +104,14 @@ export function openArena(lengths: readonly number[]): { readonly arena: Arena; 
   const total = lengths.reduce((sum, length) => sum + length, 0);
   const pages = Math.ceil((8 * total + 2 * SMALL_PAGE_BYTES * (lengths.length + 1)) / PAGE_BYTES);
   const memory = total < ARENA_SAMPLES_MIN ? undefined : openMemory(SCRATCH_PAGE_COUNT + pages);
-  const arena = memory === undefined ? homeArena() : new Arena(memory);
-  return { arena, columns: lengths.map((length) => arena.takeColumn(length) ?? new Float64Array(length)) };
+  if (memory === undefined) return { arena: homeArena(), columns: lengths.map((length) => new Float64Array(length)) };
+  let end = SCRATCH_END;
+  const columns = lengths.map((length, index) => {
+    const offset = columnAfter(end, index + 1);
+    end = offset + 8 * length;
+    return new Float64Array(memory.buffer, offset, length);
+  });
+  return { arena: new Arena(memory), columns };
 }
 
 let home: Arena | undefined;

@@ -1,5 +1,5 @@
 import { lossOf } from './exact/sums.js';
-import { simdFor } from './simd.js';
+import { doneBy, simdFor } from './simd.js';
 
 /**
  * Comparisons and logic over columns. Results are 1 or 0, so always finite; they go to `out`, which may be the column
@@ -20,15 +20,15 @@ export function eqScalar(value: Column, count: number, scalar: number, out: Colu
 
 export function ltScalar(value: Column, count: number, scalar: number, out: Column, yes: 0 | 1): true {
   const simd = simdFor(value, count, out);
-  if (simd !== undefined) simd.ltScalar(value.byteOffset, count, scalar, out.byteOffset, yes);
-  else for (let i = 0; i < count; i++) out[i] = value[i]! < scalar ? yes : 1 - yes;
+  simd?.ltScalar(value.byteOffset, count, scalar, out.byteOffset, yes);
+  for (let i = doneBy(simd, count); i < count; i++) out[i] = value[i]! < scalar ? yes : 1 - yes;
   return true;
 }
 
 export function gtScalar(value: Column, count: number, scalar: number, out: Column, yes: 0 | 1): true {
   const simd = simdFor(value, count, out);
-  if (simd !== undefined) simd.gtScalar(value.byteOffset, count, scalar, out.byteOffset, yes);
-  else for (let i = 0; i < count; i++) out[i] = value[i]! > scalar ? yes : 1 - yes;
+  simd?.gtScalar(value.byteOffset, count, scalar, out.byteOffset, yes);
+  for (let i = doneBy(simd, count); i < count; i++) out[i] = value[i]! > scalar ? yes : 1 - yes;
   return true;
 }
 
@@ -42,8 +42,8 @@ export function nearScalar(
   yes: 0 | 1,
 ): true {
   const simd = simdFor(value, count, out);
-  if (simd !== undefined) simd.nearScalar(value.byteOffset, count, scalar, tolerance, out.byteOffset, yes);
-  else for (let i = 0; i < count; i++) out[i] = isNear(value[i]!, scalar, tolerance) ? yes : 1 - yes;
+  simd?.nearScalar(value.byteOffset, count, scalar, tolerance, out.byteOffset, yes);
+  for (let i = doneBy(simd, count); i < count; i++) out[i] = isNear(value[i]!, scalar, tolerance) ? yes : 1 - yes;
   return true;
 }
 
@@ -53,8 +53,8 @@ export function eq(left: Column, right: Column, count: number, out: Column, yes:
 
 export function lt(left: Column, right: Column, count: number, out: Column, yes: 0 | 1): true {
   const simd = simdFor(left, count, out, right);
-  if (simd !== undefined) simd.lt(left.byteOffset, right.byteOffset, count, out.byteOffset, yes);
-  else for (let i = 0; i < count; i++) out[i] = left[i]! < right[i]! ? yes : 1 - yes;
+  simd?.lt(left.byteOffset, right.byteOffset, count, out.byteOffset, yes);
+  for (let i = doneBy(simd, count); i < count; i++) out[i] = left[i]! < right[i]! ? yes : 1 - yes;
   return true;
 }
 
@@ -65,8 +65,8 @@ export function gt(left: Column, right: Column, count: number, out: Column, yes:
 /** |left − right| ≤ tolerance. */
 export function near(left: Column, right: Column, count: number, tolerance: number, out: Column, yes: 0 | 1): true {
   const simd = simdFor(left, count, out, right);
-  if (simd !== undefined) simd.near(left.byteOffset, right.byteOffset, count, tolerance, out.byteOffset, yes);
-  else for (let i = 0; i < count; i++) out[i] = isNear(left[i]!, right[i]!, tolerance) ? yes : 1 - yes;
+  simd?.near(left.byteOffset, right.byteOffset, count, tolerance, out.byteOffset, yes);
+  for (let i = doneBy(simd, count); i < count; i++) out[i] = isNear(left[i]!, right[i]!, tolerance) ? yes : 1 - yes;
   return true;
 }
 
@@ -86,14 +86,14 @@ export function not(value: Column, count: number, out: Column): true {
 
 export function and(left: Column, right: Column, count: number, out: Column): true {
   const simd = simdFor(left, count, out, right);
-  if (simd !== undefined) simd.and(left.byteOffset, right.byteOffset, count, out.byteOffset, 1);
-  else for (let i = 0; i < count; i++) out[i] = left[i]! !== 0 && right[i]! !== 0 ? 1 : 0;
+  simd?.and(left.byteOffset, right.byteOffset, count, out.byteOffset, 1);
+  for (let i = doneBy(simd, count); i < count; i++) out[i] = left[i]! !== 0 && right[i]! !== 0 ? 1 : 0;
   return true;
 }
 
 export function or(left: Column, right: Column, count: number, out: Column): true {
   const simd = simdFor(left, count, out, right);
-  if (simd !== undefined) simd.and(left.byteOffset, right.byteOffset, count, out.byteOffset, 0);
-  else for (let i = 0; i < count; i++) out[i] = left[i]! !== 0 || right[i]! !== 0 ? 1 : 0;
+  simd?.and(left.byteOffset, right.byteOffset, count, out.byteOffset, 0);
+  for (let i = doneBy(simd, count); i < count; i++) out[i] = left[i]! !== 0 || right[i]! !== 0 ? 1 : 0;
   return true;
 }

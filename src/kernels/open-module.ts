@@ -25,19 +25,15 @@ function compile(text: string): WebAssembly.Module | undefined {
   }
 }
 
-// One letter a byte: the 86 letters from ( to ~ without the backslash. After ! a letter stands for the next 86 byte
-// values, after # for those after them.
+// The text begins with 88 letters: 86 numbers in their order, and two that say that the next one is 86 or 172 more.
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   let count = 0;
-  let base = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 40) base = code === 33 ? 86 : 172;
-    else {
-      bytes[count++] = base + code - (code < 92 ? 43 : 44); // shifted by 253, modulo 256
-      base = 0;
-    }
+  let base = 253;
+  for (let i = 88; i < text.length; i++) {
+    const number = text.indexOf(text[i]!);
+    if (number < 86) bytes[count++] = base + number; // modulo 256
+    base = number < 86 ? 253 : 253 + 86 * (number - 85);
   }
   return bytes.slice(0, count);
 }

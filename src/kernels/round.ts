@@ -37,7 +37,7 @@ export function roundHalfAway(value: Float64Array, count: number, digits: number
   const simd = simdFor(value, count, out);
   if (simd !== undefined) {
     const [head, rest] = partsOfUnit(digits);
-    // The kernel stops at a product that is too large for it; that value is rounded here.
+    // The kernel stops at four values with a product that is too large for it, and before the last ones: one is done.
     for (let i = 0; i < count; i++) {
       const from = 8 * i;
       i += simd.roundHalfAway(value.byteOffset + from, count - i, power, head, rest, out.byteOffset + from);

@@ -1,6 +1,6 @@
 import type { Chunk } from '../core/chunk.js';
 import { copyInto } from './columns.js';
-import { simdFor } from './simd.js';
+import { doneBy, simdFor } from './simd.js';
 
 /** Closed value ranges and half-open time ranges as columns of bounds. */
 export interface Ranges {
@@ -37,26 +37,23 @@ export function selectRange(lower: number, upper: number, isInside: boolean, chu
   const { timeMs, value, count } = chunk;
   const outTimeMs = out.timeMs;
   const outValue = out.value;
-  const counting = outValue.length === 0 ? simdFor(value, count) : undefined;
-  if (counting !== undefined) {
-    const inside = counting.countRange(value.byteOffset, count, lower, upper);
-    out.count = isInside ? inside : count - inside;
-    return;
-  }
-  const simd = simdFor(outTimeMs, count, value, outValue);
-  if (simd !== undefined) {
+  const isCounting = outValue.length === 0;
+  const simd = isCounting ? simdFor(value, count) : simdFor(outTimeMs, count, value, outValue);
+  const from = doneBy(simd, count);
+  let kept = 0;
+  if (simd !== undefined && isCounting) {
+    const inside = simd.countRange(value.byteOffset, count, lower, upper);
+    kept = isInside ? inside : from - inside;
+  } else if (simd !== undefined) {
     // The kernel needs all columns in one memory, so other times are copied first.
     const isHere = timeMs.buffer === value.buffer;
     if (!isHere) copyInto(outTimeMs, timeMs, count);
-    const from = isHere ? timeMs : outTimeMs;
+    const times = (isHere ? timeMs : outTimeMs).byteOffset;
     const { byteOffset } = outTimeMs;
-    const toValue = outValue.byteOffset;
     const inside = isInside ? 1 : 0;
-    out.count = simd.keepRange(from.byteOffset, value.byteOffset, count, lower, upper, inside, byteOffset, toValue);
-    return;
+    kept = simd.keepRange(times, value.byteOffset, count, lower, upper, inside, byteOffset, outValue.byteOffset);
   }
-  let kept = 0;
-  for (let i = 0; i < count; i++) {
+  for (let i = from; i < count; i++) {
     const x = value[i]!;
     outTimeMs[kept] = timeMs[i]!;
     outValue[kept] = x;

@@ -151,6 +151,13 @@ export const operationsByName: ReadonlyMap<string, Operation> = new Map(
   all.map((operation: Operation) => [operation.name, operation]),
 );
 
+/** The operation of a plan's step. */
+export function operationOf(step: { readonly operation: string }): Operation {
+  const found = operationsByName.get(step.operation);
+  if (found === undefined) throw new Error(`assertion failed: no operation ${step.operation}`);
+  return found;
+}
+
 /** Whether the operation extends the interface. */
 export function isExtension(operation: Operation): boolean {
   return extensions.some((extension: Operation) => extension === operation);

@@ -47,9 +47,8 @@ export const matchInner: Matcher = ({ state, pair, unmatched }, firstWatermarkMs
 type Four<T> = readonly [T, T, T, T];
 
 export function listsOf(state: State): Four<State['lists'][number]> {
-  const [firstTimes, firstValues, secondTimes, secondValues] = state.lists;
-  if (!firstTimes || !firstValues || !secondTimes || !secondValues) throw new Error('assertion failed: four lists');
-  return [firstTimes, firstValues, secondTimes, secondValues];
+  const { lists } = state;
+  return [lists[FIRST_TIMES]!, lists[FIRST_VALUES]!, lists[SECOND_TIMES]!, lists[SECOND_VALUES]!];
 }
 
 /** Forgets the first samples of each input. */

@@ -15,6 +15,7 @@ import { addOverloadProtection, addRequestLimit } from './http/limits.js';
 import { registerMetrics } from './http/metrics.js';
 import { addOpenApi } from './http/openapi.js';
 import type { RouteParts } from './http/route.js';
+import { addSerializer } from './http/serializer.js';
 import { addHeaderCheck, addParameterCheck, addValidator } from './http/validator.js';
 import { createAuthorize } from './identity/authorize.js';
 import { createIdentity, type Identity } from './identity/identity.js';
@@ -72,6 +73,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
       addStopRefusal(app, readiness);
       addJsonBodies(app);
       addValidator(app);
+      addSerializer(app);
       addParameterCheck(app);
       app.decorateRequest('principal', undefined);
       await addCors(app, context);

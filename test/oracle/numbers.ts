@@ -112,11 +112,15 @@ function search(
   return isUp && high === FIRST_TOO_LARGE ? Number.POSITIVE_INFINITY : doubleAt(isUp ? high : low);
 }
 
+const EXACT_MAX = 1n << 53n;
+
 const half = { numerator: 1n, denominator: 2n };
 
 /** The nearest double, ties to even; a negative number that rounds to 0 gives -0. */
 export function nearest(x: Fraction): number {
   if (x.numerator < 0n) return -nearest({ ...x, numerator: -x.numerator });
+  // The quotient of two doubles is the nearest one (IEEE 754), and these parts are doubles.
+  if (x.numerator <= EXACT_MAX && x.denominator <= EXACT_MAX) return guessOf(x);
   return search(
     (bound) => compared(x, bound) >= 0n,
     (a, b) => compared(x, times(plus(a, b), half)),

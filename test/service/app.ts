@@ -180,6 +180,7 @@ function watchErrors(app: FastifyInstance): () => void {
     if (isShown && statusCode >= 400) given.add(`${method} ${url.replaceAll(/:(\w+)/g, '{$1}')} ${statusCode}`);
   });
   return () => {
+    if (given.size === 0) return;
     const { paths = {} } = app.swagger();
     const named = Object.entries(paths).flatMap(([path, methods]) =>
       // By method: the paths have no other fields.

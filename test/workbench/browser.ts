@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = places.find((path) => existsSync(path));
@@ -28,6 +28,7 @@ const WAIT_MS = 120_000;
 /** One browser for the tests of a file. */
 export function useBrowser() {
   let browser: Browser | undefined;
+  let shared: BrowserContext | undefined;
   beforeAll(async () => {
     if (missingBrowser !== undefined) return;
     if (executablePath === undefined)
@@ -41,11 +42,22 @@ export function useBrowser() {
   });
   afterAll(() => browser?.close());
 
-  /** A new page; `faults` collects errors that the browser reports. `ready` is a button to wait for. */
-  return async (url: string, options: BrowserContextOptions = {}, ready = 'Open files…') => {
+  // The workbench stores nothing in the browser, so its pages share a context: to make one costs as much as to load it.
+  async function contextFor(options: BrowserContextOptions): Promise<BrowserContext> {
+    const isUsual = Object.keys(options).length === 0;
+    if (isUsual && shared !== undefined) return shared;
     const context = await browser!.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     context.setDefaultTimeout(WAIT_MS);
+    if (isUsual) shared = context;
+    return context;
+  }
+
+  /** A new page; `faults` collects errors that the browser reports. `ready` is a button to wait for. */
+  return async (url: string, options: BrowserContextOptions = {}, ready = 'Open files…') => {
+    const context = await contextFor(options);
     const page = await context.newPage();
+    // Left open, it would go on to compute and to draw.
+    onTestFinished(() => (context === shared ? page.close() : context.close()));
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(String(error)));
     page.on('console', (message) => {

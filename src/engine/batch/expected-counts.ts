@@ -1,6 +1,6 @@
 import { OutputLimitError } from '../../core/errors.js';
 import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
-import { operationsByName } from '../../operations/index.js';
+import { operationOf } from '../../operations/index.js';
 import type { Operation } from '../../operations/operation.js';
 import { openWindows } from '../../operations/windowing.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
@@ -58,12 +58,6 @@ export function expectedCounts(plan: Plan, inputs: readonly Series[], settings: 
     }
   }
   return plan.items.map(({ step }) => ofSteps[step]!);
-}
-
-function operationOf({ operation }: PlanStep): Operation {
-  const found = operationsByName.get(operation);
-  if (found === undefined) throw new Error(`assertion failed: no operation ${operation}`);
-  return found;
 }
 
 // `timeMs` are the times of the source that the step's samples come from.

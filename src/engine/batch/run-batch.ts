@@ -4,7 +4,7 @@ import { InputError } from '../../core/errors.js';
 import { concatenate, type Series, seriesKey, seriesName } from '../../core/series.js';
 import { type Arena, currentArena, workIn } from '../../kernels/arena.js';
 import { firstAtOrAfter } from '../../kernels/search.js';
-import { operationsByName } from '../../operations/index.js';
+import { operationOf } from '../../operations/index.js';
 import { planInTimezone } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
@@ -203,7 +203,7 @@ function countResults(plan: Plan, { graph, sinks }: WiredPlan, inputs: readonly 
 // Whether every step works sample by sample. Such a plan is cheap: running it twice, first to count its results, costs
 // less than fresh memory for samples that a filter then drops.
 function isElementwise({ steps }: Plan): boolean {
-  return steps.every(({ operation }) => operationsByName.get(operation)?.shape !== 'regrid');
+  return steps.every((step) => operationOf(step).shape !== 'regrid');
 }
 
 // Counts what sorting or loading left out of an input.

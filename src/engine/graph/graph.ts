@@ -1,7 +1,7 @@
 import { OutputLimitError } from '../../core/errors.js';
 import { currentArena } from '../../kernels/arena.js';
 import { matcherOf } from '../../operations/extensions/align.js';
-import { operationsByName } from '../../operations/index.js';
+import { operationOf } from '../../operations/index.js';
 import type { RunContext, Runner, State } from '../../operations/operation.js';
 import type { Plan, PlanInput, PlanStep } from '../../plan/plan.js';
 import type { RunSettings } from '../options.js';
@@ -115,13 +115,12 @@ function activeSteps(plan: Plan, steps: readonly GraphStep[]): ActiveStep[] {
   const wholeOf: number[] = [];
   const active: ActiveStep[] = [];
   for (const [at, { nodes }] of steps.entries()) {
-    const inputs = plan.steps[at]!.inputs.map((input) => (input.from === 'step' ? origins[input.index]! : input));
+    const step = plan.steps[at]!;
+    const inputs = step.inputs.map((input) => (input.from === 'step' ? origins[input.index]! : input));
     const hasState = nodes.some((node) => node.state !== undefined);
-    const { inputs: read, operation } = plan.steps[at]!;
-    const [first] = read;
-    const whole =
-      read.length > 1 || first === undefined ? -1 : first.from === 'source' ? first.index : wholeOf[first.index]!;
-    wholeOf.push(operationsByName.get(operation)?.results === 'one a sample' ? whole : -1);
+    const { from, index } = step.inputs[0]!;
+    const whole = step.inputs.length > 1 ? -1 : from === 'source' ? index : wholeOf[index]!;
+    wholeOf.push(operationOf(step).results === 'one a sample' ? whole : -1);
     origins.push(hasState ? { from: 'step', index: at } : inputs[0]!);
     if (!hasState) continue;
     const marks = new Float64Array(inputs.length).fill(Number.NEGATIVE_INFINITY);
@@ -187,9 +186,7 @@ function wire(
 }
 
 function lastOf(nodes: readonly Node[]): Node {
-  const node = nodes[nodes.length - 1];
-  if (node === undefined) throw new Error('assertion failed: a step without nodes');
-  return node;
+  return nodes[nodes.length - 1]!; // each step has one
 }
 
 function outletsOf(input: PlanInput, sources: readonly Source[], steps: readonly GraphStep[]): Inlet[] {
@@ -211,9 +208,7 @@ function openStep(
   place: Pick<NodeContext, 'column' | 'mayOverwrite'>,
   limits: SampleLimit[],
 ): GraphStep {
-  const operation = operationsByName.get(step.operation);
-  if (operation === undefined) throw new Error(`assertion failed: no operation ${step.operation}`);
-  const opened = operation.open(step.parameters, { ...run, inputCount: step.inputs.length });
+  const opened = operationOf(step).open(step.parameters, { ...run, inputCount: step.inputs.length });
   const counts: StepCounts[] = [];
   const nodes = (isList(opened) ? opened : [opened]).map((runner) => {
     const own = zeroStepCounts();

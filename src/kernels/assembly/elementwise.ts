@@ -1,4 +1,5 @@
 // One loop for all elementwise operations. `kind` is a constant in each call, so each export compiles to its own loop.
+// It takes values in groups of 32; those after the last group are left to the JavaScript function.
 
 const ADD = 0;
 const SUB = 1;
@@ -8,7 +9,8 @@ const LT = 4;
 const GT = 5;
 const NEAR = 6;
 const AND = 7;
-const CLAMP = 8;
+const ABS = 8;
+const CLAMP = 9;
 
 // `flip`, all ones or all zeros, inverts the result of each comparison. It inverts both inputs and the result of AND,
 // which makes it OR.
@@ -30,6 +32,7 @@ function vector(kind: i32, a: v128, b: v128, tolerance: v128, flip: v128): v128 
       const isRight = v128.xor(f64x2.ne(b, zero), flip);
       return v128.and(v128.xor(v128.and(isLeft, isRight), flip), one);
     }
+    case ABS: return f64x2.abs(a);
     // x < lower ? lower : x > upper ? upper : x, which is how SSE's minimum and maximum work in this operand order.
     default: return f64x2.pmin(f64x2.pmax(a, b), tolerance);
   }
@@ -79,8 +82,7 @@ function loop(
   // A cache line of each quarter in turn, because processors read four streams from memory faster than one.
   const quarter = <usize>(count >> 5) << 6;
   const whole = quarter << 2;
-  let at = left;
-  for (const end = left + quarter; at < end; at += 64) {
+  for (let at = left; at < left + quarter; at += 64) {
     for (let line = at; line < at + whole; line += quarter) {
       const x = vector(kind, v128.load(line), isScalar ? b : v128.load(line + toRight), t, f);
       const y = vector(kind, v128.load(line, 16), isScalar ? b : v128.load(line + toRight, 16), t, f);
@@ -94,14 +96,6 @@ function loop(
         bad = v128.or(bad, v128.or(v128.or(notFinite(x), notFinite(y)), v128.or(notFinite(z), notFinite(w))));
       }
     }
-  }
-  at = left + whole;
-  const last = left + (<usize>count << 3);
-  while (at < last) {
-    const x = vector(kind, v128.load64_zero(at), isScalar ? b : v128.load64_zero(at + toRight), t, f);
-    v128.store64_lane(at + toOut, x, 0);
-    if (isChecked) bad = v128.or(bad, v128.and(notFinite(x), i64x2(-1, 0)));
-    at += 8;
   }
   return v128.any_true(bad) ? 0 : 1;
 }
@@ -159,11 +153,7 @@ export function and(left: usize, right: usize, count: i32, out: usize, yes: i32)
 }
 
 export function abs(value: usize, count: i32, out: usize): void {
-  const toOut = out - value;
-  const last = value + (<usize>count << 3);
-  let at = value;
-  for (; at + 8 < last; at += 16) v128.store(at + toOut, f64x2.abs(v128.load(at)));
-  if (at < last) f64.store(at + toOut, Math.abs(f64.load(at)));
+  loop(ABS, value, 0, count, 0, 0, 1, out, true, false);
 }
 
 export function clamp(value: usize, count: i32, lower: f64, upper: f64, out: usize): void {

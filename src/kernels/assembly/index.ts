@@ -7,5 +7,5 @@ export * from './elementwise';
 export * from './round';
 export * from './check';
 export * from './select';
-export * from './points';
+export { pointsEnd, stepPoints } from './points';
 export * from './windows';

@@ -28,8 +28,8 @@ function signedQuotient(multiple: v128, power: v128, x: v128): v128 {
   return v128.or(f64x2.div(multiple, power), v128.and(sign, f64x2.ne(multiple, f64x2.splat(0))));
 }
 
-// Rounds up to the first value whose product with the power of ten is too large, and returns its index. `head` + `rest`
-// is 10^-d, with 26 bits in `head`; `head` is 0 if only the division is exact.
+// Rounds groups of four values up to the first in which a product with the power of ten is too large, and returns how
+// many values that were. `head` + `rest` is 10^-d, with 26 bits in `head`; `head` is 0 if only the division is exact.
 export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, rest: f64, out: usize): i32 {
   const toOut = out - value;
   let i = 0;
@@ -38,16 +38,7 @@ export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, r
     if (i + 3 >= count) break;
     if (!roundLong(value + (<usize>i << 3), power, toOut)) break;
   }
-  const p = f64x2.splat(power);
-  for (; i < count; i++) {
-    const at = value + (<usize>i << 3);
-    const x = v128.load64_zero(at);
-    const size = f64x2.abs(x);
-    const product = f64x2.mul(size, p);
-    if (!(f64x2.extract_lane(product, 0) < LIMIT)) return i;
-    v128.store64_lane(at + toOut, signedQuotient(nearestMultiple(size, product, p), p, x), 0);
-  }
-  return count;
+  return i;
 }
 
 // Whole multiples and ties (k + ½) of 10^-d as doubles. Up to 27 bits times `head` are exact, so the sum of both

@@ -1,3 +1,5 @@
+// Like those of elementwise.ts, these kernels take samples in groups of 32.
+
 // @ts-ignore: decorator
 @inline
 function liesIn(x: v128, lower: v128, upper: v128): v128 {
@@ -23,10 +25,9 @@ export function keepRange(
   // The distance of the times from the values.
   const toTime = time - value;
   const toOutTime = outTime - outValue;
-  const last = value + (<usize>count << 3);
-  let at = value;
+  const last = value + (<usize>(count >> 5) << 8);
   let out = outValue;
-  for (; at + 24 < last; at += 32) {
+  for (let at = value; at < last; at += 32) {
     const x = v128.load(at);
     const y = v128.load(at, 16);
     const t = v128.load(at + toTime);
@@ -46,14 +47,6 @@ export function keepRange(
     v128.store64_lane(out + toOutTime, u, 1);
     out += <usize>((second & 2) << 2);
   }
-  for (; at < last; at += 8) {
-    const x = f64.load(at);
-    const t = f64.load(at + toTime);
-    const isKept = <i32>(x >= lower && x <= upper) == isInside;
-    f64.store(out, x);
-    f64.store(out + toOutTime, t);
-    if (isKept) out += 8;
-  }
   return <i32>((out - outValue) >> 3);
 }
 
@@ -62,15 +55,11 @@ export function countRange(value: usize, count: i32, lower: f64, upper: f64): i3
   const low = f64x2.splat(lower);
   const high = f64x2.splat(upper);
   let inside = i64x2.splat(0);
-  const quarter = <usize>(count >> 3) << 4;
-  let at = value;
-  for (; at < value + quarter; at += 16) {
+  const quarter = <usize>(count >> 5) << 6;
+  for (let at = value; at < value + quarter; at += 16) {
     for (let from = at; from < at + (quarter << 2); from += quarter) {
       inside = i64x2.sub(inside, liesIn(v128.load(from), low, high));
     }
-  }
-  for (at += 3 * quarter; at < value + (<usize>count << 3); at += 8) {
-    inside = i64x2.sub(inside, v128.and(liesIn(v128.load64_zero(at), low, high), i64x2(-1, 0)));
   }
   return <i32>(i64x2.extract_lane(inside, 0) + i64x2.extract_lane(inside, 1));
 }

@@ -89,21 +89,14 @@ function likelyVariance(values: ExactSum, squares: ExactSum, count: number, isRo
   // Each of the few roundings above is below 2^-104 of the larger terms.
   const doubt = scaled * 2 ** -100;
   if (!(spread > doubt * 2 ** 30)) return Number.NaN;
-  const divisor = count * (count - 1);
-  return isRoot ? likelyRoot(spread, spreadLow, doubt, divisor) : likelyQuotient(spread, spreadLow, doubt, divisor);
+  return likelyQuotient(spread, spreadLow, doubt, count * (count - 1), isRoot);
 }
 
-function likelyQuotient(high: number, low: number, doubt: number, divisor: number): number {
-  const quotient = high / divisor;
-  const product = quotient * divisor;
-  const correction = (high - product - productError(quotient, divisor, product) + low) / divisor;
-  return agreed(quotient, correction, doubt / divisor + Math.abs(correction) * 2 ** -48);
-}
-
-function likelyRoot(high: number, low: number, doubt: number, divisor: number): number {
+function likelyQuotient(high: number, low: number, doubt: number, divisor: number, isRoot: boolean): number {
   const quotient = high / divisor;
   const product = quotient * divisor;
   const quotientLow = (high - product - productError(quotient, divisor, product) + low) / divisor;
+  if (!isRoot) return agreed(quotient, quotientLow, doubt / divisor + Math.abs(quotientLow) * 2 ** -48);
   const root = Math.sqrt(quotient);
   const squared = root * root;
   const correction = (quotient - squared - productError(root, root, squared) + quotientLow) / (2 * root);
@@ -203,7 +196,7 @@ function likelyLineMean(sum: ExactSum, lines: readonly Line[], divisor: ExactSum
   if (!(Math.abs(whole) > SMALL && size < LARGE)) return Number.NaN;
   // Each rounding above is below 2^-104 of the largest terms, or 2^-53 of the low part.
   const doubt = size * 2 ** -96 + Math.abs(low) * 2 ** -48;
-  return likelyQuotient(whole, lossOf(high, low, whole), doubt, lengthSlots[lengthAt]! / times);
+  return likelyQuotient(whole, lossOf(high, low, whole), doubt, lengthSlots[lengthAt]! / times, false);
 }
 
 // Both are in the same units; `times` need not be whole.

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { describeValue } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
@@ -35,19 +35,29 @@ const PLACES: Readonly<Record<string, string>> = {
  */
 export function addValidator(app: FastifyInstance): void {
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => {
-    const validator = Compile(schema);
     const isText = httpPart !== 'body';
     return (given: unknown) => {
       const value: unknown = isText && hasEntries(given) ? Value.Convert(schema, Value.Clone(given)) : given;
       const place = PLACES[httpPart] ?? httpPart;
       const unfit = httpPart === 'params' ? withNul(given, place) : [];
       if (unfit.length > 0) return { error: refusal(unfit) };
+      const validator = validatorOf(schema);
       if (validator.Check(value)) return { value };
       // A missing part of a union is no fault of its own.
       const faults = validator.Errors(value).filter(({ keyword }) => keyword !== 'boolean');
       return { error: refusal(faults.flatMap((fault) => issuesOf(place, fault, value, schema))) };
     };
   });
+}
+
+/** What is compiled so far, for all servers of the process. */
+const validators = new WeakMap<TSchema, Validator>();
+
+// A schema is compiled with the first request that it checks: a start does not wait for all of them.
+function validatorOf(schema: TSchema): Validator {
+  const known = validators.get(schema) ?? Compile(schema);
+  validators.set(schema, known);
+  return known;
 }
 
 // Most requests have no query, and there is nothing in it to convert.

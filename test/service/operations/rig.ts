@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fastify } from 'fastify';
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
 import type { ServiceContext } from '../../../src/service/context.js';
 import { createMetrics } from '../../../src/service/http/metrics.js';
@@ -20,6 +19,7 @@ import { type ItemRow, items, itemWork } from '../../../src/storage/tables/opera
 import { logProgress } from '../../../src/storage/tables/samples.js';
 import { type StoreUnderTest, storeUnderTest } from '../../storage/under-test.js';
 import { spread } from '../groups-under-test.js';
+import { silentLog } from '../silent-log.js';
 
 /** A worker over the real store, which can be killed at any point; its clock moves only when told to. */
 export interface Rig {
@@ -93,7 +93,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     random: systemRandom,
     // Nothing runs by itself: tests tell the worker when to look for work.
     scheduler: { after: () => () => {} },
-    log: fastify({ logger: false }).log,
+    log: silentLog,
     settings: { ...defaultSettings, ...settings },
     metrics: createMetrics(),
   };
