@@ -70,10 +70,10 @@ export function sumWindows(
 
 /**
  * Writes Σ(value·length) of each window of `lengthMs` (below 2^31), divided by `divisorMs` (below 2^31) or, if that is
- * 0, by Σ(length), and rounded once. A value is held to the next sample, to the end of its window, or for `maxHoldMs` (a whole number or
- * infinite). A sample must come before the first window. The result is NaN where the caller has to find it: if nothing
- * is known in the window, a length is 2^26 or more, a time is not whole milliseconds, two doubles do not hold the sum or
- * decide how to round, or there is no WebAssembly SIMD.
+ * 0, by Σ(length), and rounded once. A value is held to the next sample, to the end of its window, or for `maxHoldMs`
+ * (a whole number or infinite). A sample must come before the first window. The result is NaN where the caller has to
+ * find it: if nothing is known in the window, a length is 2^26 or more, a time is not whole milliseconds, two doubles
+ * do not hold the sum or decide how to round, or there is no WebAssembly SIMD.
  */
 export function holdWindows(
   timeMs: Float64Array,

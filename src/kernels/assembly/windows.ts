@@ -131,9 +131,10 @@ const UPPER: i64 = -134217728;
 /** 2^26. */
 const LENGTH_END: f64 = 67108864;
 
-// The held values of each window, integrated and divided, as in ../windows.ts. The lanes take samples in turn: first the one before
-// the window, last the one after it, whose length is 0. A value is split into two halves of its digits (26 and 27):
-// the product of a half and a length below 2^26 is a double, which gives the rounding error of the whole product.
+// The held values of each window, integrated and divided, as in ../windows.ts. The lanes take samples in turn: first
+// the one before the window, last the one after it, whose length is 0; what is read after that has none either. A value
+// is split into two halves of its digits (26 and 27): the product of a half and a length below 2^26 is a double, which
+// gives the rounding error of the whole product.
 export function holdWindows(
   time: usize,
   value: usize,

@@ -268,8 +268,8 @@ function wholeWindows(options: HoldOptions, column: () => Float64Array): EmitWho
 const WHOLE_END = 2 ** 26;
 
 /**
- * The usual case, lengths of whole milliseconds. In any other case it takes nothing and returns false. The sums of lines
- * are twice as large: each value counts with the lengths before and after it.
+ * The usual case, lengths of whole milliseconds. In any other case it takes nothing and returns false. The sums of
+ * lines are twice as large: each value counts with the lengths before and after it.
  *
  * @param lastAt the slot of the last sample's time, followed by its value.
  * @param at the first slot of Σ(value·length), followed by Σ(length).
