@@ -55,6 +55,17 @@ export interface SimdKernels
     startsMs: number,
   ): number;
   sumWindows(value: number, borders: number, windowCount: number, isMean: number, results: number): void;
+  holdWindows(
+    timeMs: number,
+    value: number,
+    borders: number,
+    windowCount: number,
+    startsMs: number,
+    lengthMs: number,
+    maxHoldMs: number,
+    divisorMs: number,
+    results: number,
+  ): void;
 }
 
 /** The kernels bound to a memory, compiled once for all memories; undefined without WebAssembly SIMD. */

@@ -67,3 +67,36 @@ export function sumWindows(
     results[w] = isMean ? meanOf(slots, 0, wide, to - from) : sumOf(slots, 0, wide);
   }
 }
+
+/**
+ * Writes Σ(value·length) of each window of `lengthMs` (below 2^31), divided by `divisorMs` (below 2^31) or, if that is
+ * 0, by Σ(length), and rounded once. A value is held to the next sample, to the end of its window, or for `maxHoldMs`
+ * (a whole number or infinite). A sample must come before the first window. The result is NaN where the caller has to
+ * find it: if nothing is known in the window, a length is 2^26 or more, a time is not whole milliseconds, two doubles
+ * do not hold the sum or decide how to round, or there is no WebAssembly SIMD.
+ */
+export function holdWindows(
+  timeMs: Float64Array,
+  value: Float64Array,
+  borders: Uint32Array,
+  windowCount: number,
+  startsMs: Float64Array,
+  lengthMs: number,
+  maxHoldMs: number,
+  divisorMs: number,
+  results: Float64Array,
+): void {
+  const simd = timeMs.buffer === value.buffer ? simdFor(value, borders[windowCount]!, startsMs, results) : undefined;
+  if (simd === undefined) results.fill(Number.NaN, 0, windowCount);
+  simd?.holdWindows(
+    timeMs.byteOffset,
+    value.byteOffset,
+    borders.byteOffset,
+    windowCount,
+    startsMs.byteOffset,
+    lengthMs,
+    maxHoldMs,
+    divisorMs,
+    results.byteOffset,
+  );
+}

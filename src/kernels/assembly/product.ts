@@ -13,3 +13,11 @@ export function productError(x: f64, y: f64, product: f64): f64 {
   const yLow = y - yHigh;
   return xLow * yLow - (product - xHigh * yHigh - xLow * yHigh - xHigh * yLow);
 }
+
+/** The rounding error of `sum`, which is a + b (Knuth's TwoSum). exact/sums.ts has the same in JavaScript. */
+// @ts-ignore: decorator
+@inline
+export function lossOf(a: f64, b: f64, sum: f64): f64 {
+  const part = sum - a;
+  return a - (sum - part) + (b - part);
+}

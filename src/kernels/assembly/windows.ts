@@ -1,5 +1,5 @@
 import { firstAmongEight } from './points';
-import { productError } from './product';
+import { lossOf, productError } from './product';
 
 // Finds windows that follow each other in a chunk, as in ../windows.ts. Returns how many there are now.
 export function findWindows(
@@ -116,23 +116,102 @@ function rest(from: usize, to: usize, sumBefore: f64, lostBefore: f64, spiltBefo
   for (let at = from; at < to; at += 8) {
     const x = f64.load(at);
     const next = sum + x;
-    const part = next - sum;
-    const loss = sum - (next - part) + (x - part);
+    const loss = lossOf(sum, x, next);
     sum = next;
     const lostNext = lost + loss;
-    const lostPart = lostNext - lost;
-    spilt += Math.abs(lost - (lostNext - lostPart) + (loss - lostPart));
+    spilt += Math.abs(lossOf(lost, loss, lostNext));
     lost = lostNext;
   }
   if (!(spilt == 0)) return f64.NaN;
-  const whole = sum + lost;
-  if (count == 1) return whole;
-  const wholePart = whole - sum;
-  return quotient(whole, sum - (whole - wholePart) + (lost - wholePart), count);
+  return count == 1 ? sum + lost : quotient(sum, lost, count);
 }
 
-// As `quotientOf` of ../exact/results.ts.
-function quotient(high: f64, low: f64, divisor: f64): f64 {
+/** All digits of a double but its last 27. */
+const UPPER: i64 = -134217728;
+/** 2^26. */
+const LENGTH_END: f64 = 67108864;
+
+// The held values of each window, integrated and divided, as in ../windows.ts. The lanes take samples in turn: first
+// the one before the window, last the one after it, whose length is 0; what is read after that has none either. A value
+// is split into two halves of its digits (26 and 27): the product of a half and a length below 2^26 is a double, which
+// gives the rounding error of the whole product.
+export function holdWindows(
+  time: usize,
+  value: usize,
+  borders: usize,
+  windowCount: i32,
+  starts: usize,
+  lengthMs: f64,
+  maxHoldMs: f64,
+  divisorMs: f64,
+  results: usize,
+): void {
+  const zero = f64x2.splat(0);
+  const upper = i64x2.splat(UPPER);
+  const maxHold = f64x2.splat(maxHoldMs);
+  for (let w = 0; w < windowCount; w++) {
+    const edge = borders + (<usize>w << 2);
+    const first = (<usize>load<u32>(edge) << 3) - 8;
+    const last = <usize>load<u32>(edge, 4) << 3;
+    const startMs = f64.load(starts + (<usize>w << 3));
+    const start = f64x2.splat(startMs);
+    const end = f64x2.splat(startMs + lengthMs);
+    let known = zero;
+    let longest = zero;
+    let sum = zero;
+    let lost = zero;
+    let spilt = zero;
+    for (let at = first; at < last; at += 16) {
+      const t = v128.load(time + at);
+      const x = v128.load(value + at);
+      const until = f64x2.pmin(f64x2.pmin(end, v128.load(time + at, 8)), f64x2.add(t, maxHold));
+      const length = f64x2.pmax(zero, f64x2.sub(until, f64x2.pmax(start, t)));
+      known = f64x2.add(known, length);
+      longest = f64x2.pmax(longest, length);
+      const product = f64x2.mul(x, length);
+      const high = v128.and(x, upper);
+      const upperPart = f64x2.sub(f64x2.mul(high, length), product);
+      const error = f64x2.add(upperPart, f64x2.mul(f64x2.sub(x, high), length));
+      const next = f64x2.add(sum, product);
+      const part = f64x2.sub(next, sum);
+      const loss = f64x2.add(f64x2.sub(sum, f64x2.sub(next, part)), f64x2.sub(product, part));
+      sum = next;
+      // A sum of two is exact if taking each of them away leaves the other.
+      const lostOnce = f64x2.add(lost, loss);
+      const partOnce = f64x2.sub(lostOnce, lost);
+      const lostTwice = f64x2.add(lostOnce, error);
+      const partTwice = f64x2.sub(lostTwice, lostOnce);
+      const spiltOnce = v128.or(v128.xor(partOnce, loss), v128.xor(f64x2.sub(lostOnce, partOnce), lost));
+      const spiltTwice = v128.or(v128.xor(partTwice, error), v128.xor(f64x2.sub(lostTwice, partTwice), lostOnce));
+      spilt = v128.or(spilt, v128.or(v128.or(spiltOnce, spiltTwice), v128.xor(t, f64x2.nearest(t))));
+      lost = lostTwice;
+    }
+    // Zero of either sign has no bits set but the sign.
+    const isLong = v128.any_true(f64x2.ge(longest, f64x2.splat(LENGTH_END)));
+    const isPlain = !isLong && !v128.any_true(f64x2.abs(spilt));
+    const knownMs = f64x2.extract_lane(known, 0) + f64x2.extract_lane(known, 1);
+    const divisor = divisorMs > 0 ? divisorMs : knownMs;
+    f64.store(results + (<usize>w << 3), isPlain && knownMs > 0 ? quotientOfLanes(sum, lost, divisor) : f64.NaN);
+  }
+}
+
+function quotientOfLanes(sum: v128, lost: v128, divisor: f64): f64 {
+  const sum0 = f64x2.extract_lane(sum, 0);
+  const sum1 = f64x2.extract_lane(sum, 1);
+  const lost0 = f64x2.extract_lane(lost, 0);
+  const lost1 = f64x2.extract_lane(lost, 1);
+  const both = sum0 + sum1;
+  const loss = lossOf(sum0, sum1, both);
+  const lostBoth = lost0 + lost1;
+  const lostAll = lostBoth + loss;
+  if (lossOf(lost0, lost1, lostBoth) != 0 || lossOf(lostBoth, loss, lostAll) != 0) return f64.NaN;
+  return quotient(both, lostAll, divisor);
+}
+
+// (sum + lost) ÷ divisor, as `quotientOf` of ../exact/results.ts.
+function quotient(sum: f64, lost: f64, divisor: f64): f64 {
+  const high = sum + lost;
+  const low = lossOf(sum, lost, high);
   const size = Math.abs(high);
   if (!(size > SMALL && size < LARGE)) return high == 0 ? 0 : f64.NaN;
   const quotient = high / divisor;

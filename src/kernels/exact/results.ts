@@ -89,11 +89,10 @@ function likelyVariance(values: ExactSum, squares: ExactSum, count: number, isRo
   // Each of the few roundings above is below 2^-104 of the larger terms.
   const doubt = scaled * 2 ** -100;
   if (!(spread > doubt * 2 ** 30)) return Number.NaN;
-  return likelyQuotient(spread, spreadLow, doubt, count, isRoot);
+  return likelyQuotient(spread, spreadLow, doubt, count * (count - 1), isRoot);
 }
 
-function likelyQuotient(high: number, low: number, doubt: number, count: number, isRoot: boolean): number {
-  const divisor = count * (count - 1);
+function likelyQuotient(high: number, low: number, doubt: number, divisor: number, isRoot: boolean): number {
   const quotient = high / divisor;
   const product = quotient * divisor;
   const quotientLow = (high - product - productError(quotient, divisor, product) + low) / divisor;
@@ -147,6 +146,8 @@ export type Line = readonly [from: number, until: number, start: number, end: nu
 /** The first sum plus twice the areas under some lines, times `times`, divided by the second sum. */
 export function lineMeanOf(sum: ExactSum, lines: readonly Line[], divisor: ExactSum, times: number): number {
   if (lines.length === 0) return weightedMeanOf(sum, divisor, times);
+  const likely = likelyLineMean(sum, lines, divisor, times);
+  if (!Number.isNaN(likely)) return likely;
   let area = sumInteger(...sum);
   let parts = 1n;
   for (const line of lines) {
@@ -158,6 +159,44 @@ export function lineMeanOf(sum: ExactSum, lines: readonly Line[], divisor: Exact
     parts *= length;
   }
   return ratioOf(area, sumInteger(...divisor) * parts, times);
+}
+
+function likelyLineMean(sum: ExactSum, lines: readonly Line[], divisor: ExactSum, times: number): number {
+  const [slots, at, wide] = sum;
+  const [lengthSlots, lengthAt, lengthWide] = divisor;
+  if (wide.length > 0 || lengthWide.length > 0 || slots[at + 2] !== 0) return Number.NaN;
+  if (lengthSlots[lengthAt + 1] !== 0 || lengthSlots[lengthAt + 2] !== 0) return Number.NaN;
+  let high = slots[at]!;
+  let low = slots[at + 1]!;
+  let size = Math.abs(high);
+  for (const [from, until, start, end, x, next] of lines) {
+    // Whole milliseconds have exact differences.
+    if (![from, until, start, end].every(Number.isInteger)) return Number.NaN;
+    const before = end - from + (end - until);
+    const after = from - start + (until - start);
+    const left = x * before;
+    const right = next * after;
+    if (!isMultiplied(x, left) || !isMultiplied(next, right)) return Number.NaN;
+    const heights = left + right;
+    const errors = productError(x, before, left) + productError(next, after, right);
+    const area = heights * (until - from);
+    const heightsLow = lossOf(left, right, heights) + errors;
+    const areaLow = productError(heights, until - from, area) + heightsLow * (until - from);
+    if (area !== 0 && !(Math.abs(area) > SMALL)) return Number.NaN;
+    const length = end - start;
+    const part = area / length;
+    const product = part * length;
+    const partLow = (area - product - productError(part, length, product) + areaLow) / length;
+    const total = high + part;
+    low += lossOf(high, part, total) + partLow;
+    high = total;
+    size += ((Math.abs(left) + Math.abs(right)) * (until - from)) / length;
+  }
+  const whole = high + low;
+  if (!(Math.abs(whole) > SMALL && size < LARGE)) return Number.NaN;
+  // Each rounding above is below 2^-104 of the largest terms, or 2^-53 of the low part.
+  const doubt = size * 2 ** -96 + Math.abs(low) * 2 ** -48;
+  return likelyQuotient(whole, lossOf(high, low, whole), doubt, lengthSlots[lengthAt]! / times, false);
 }
 
 // Both are in the same units; `times` need not be whole.

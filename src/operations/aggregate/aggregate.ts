@@ -114,7 +114,10 @@ export function openAggregate(
   if (own !== undefined) return own.kind.open(own.window, { ...options, name, parameters, code, empty });
   const windows = openWindows(textIn(parameters, 'interval'), options.timezone);
   const { label, closed } = options;
-  if ('held' in code) return (isBetween(code) ? openBetween : timeWeightedRunner)({ windows, label, empty, ...code });
+  if ('held' in code) {
+    const held = { windows, label, empty, ...code } as const;
+    return isBetween(code) ? openBetween(held) : timeWeightedRunner(held, column);
+  }
   return windowRunner(code.accumulator, { windows, label, closed, empty }, column);
 }
 

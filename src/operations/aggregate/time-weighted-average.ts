@@ -1,11 +1,13 @@
 import type { Chunk } from '../../core/chunk.js';
 import type { DoubleList } from '../../core/list.js';
 import type { Windows } from '../../core/windows.js';
+import { currentArena } from '../../kernels/arena.js';
 import { type ExactSum, sumOfLength, weightedMeanOf } from '../../kernels/exact/results.js';
 import { addProduct, addTo, clearSum, lossOf, SPLIT, SUM_SLOTS } from '../../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../../kernels/search.js';
+import { findWindows, holdWindows } from '../../kernels/windows.js';
 import type { Output, RegridRunner, State } from '../operation.js';
-import type { WindowOptions } from './windows.js';
+import { WHOLE_MIN, type WindowOptions } from './windows.js';
 
 /**
  * The time-weighted functions. Each sample's value is held until the next sample, and a window integrates these values
@@ -47,37 +49,41 @@ export interface HeldFunction {
   readonly weigh?: (value: number) => number;
   /** The result from Σ(value·length), Σ(length) and the window's length. `mean` divides the first by another sum. */
   readonly result: (products: ExactSum, lengths: ExactSum, window: ExactSum, mean: Mean) => number;
+  /** The result is Σ(value·length) divided by so many milliseconds or, if 0, by Σ(length). */
+  readonly dividesBy?: number;
 }
 
 export type Mean = (products: ExactSum, divisor: ExactSum) => number;
 
 export const heldAverage: HeldFunction = {
   result: (products, lengths, _window, mean) => mean(products, lengths),
+  dividesBy: 0,
 };
 
-export function timeWeightedRunner(options: HoldOptions): RegridRunner {
-  const { windows, label, maxHoldMs, held } = options;
-  const { weigh } = held;
+export function timeWeightedRunner(options: HoldOptions, column: () => Float64Array): RegridRunner {
+  const { windows, label } = options;
+  const emitWhole = wholeWindows(options, column);
   return {
     kind: 'regrid',
     slotCount: SLOT_COUNT,
     listCount: 2,
     push: (state, chunk, out) => {
       const { slots } = state;
-      const { timeMs, value, count } = chunk;
+      const { timeMs, count } = chunk;
       let length = 0;
       for (let i = 0; i < count; ) {
         const t = timeMs[i]!;
         if (slots[HAS_LAST] === 0) enter(state, windows.startOf(t), windows);
-        else {
-          if (slots[END_MS]! <= t) passTo(state, t, options, out);
-          hold(state, t, maxHoldMs);
+        else if (slots[END_MS]! <= t) {
+          passTo(state, t, options, out);
+          const from = i > 0 && count - i >= WHOLE_MIN ? emitWhole?.(state, chunk, i, out) : i;
+          if (from !== undefined && from > i) {
+            i = from;
+            continue;
+          }
         }
-        slots[HAS_LAST] = 1;
-        slots[LAST_MS] = t;
-        slots[LAST_VALUE] = weigh === undefined ? value[i]! : weigh(value[i]!);
         const next = firstAtOrAfterGuess(timeMs, i, count, slots[END_MS]!, length);
-        if (next > i + 1) holdEach(state, chunk, i + 1, next, options);
+        take(state, chunk, i, next, options);
         length = next - i;
         i = next;
       }
@@ -148,20 +154,24 @@ function finish(state: State, options: HoldOptions, out: Output): void {
   emit(state, options, out);
 }
 
-function emit({ slots, lists }: State, { label, empty, held }: HoldOptions, out: Output): void {
-  const timeMs = slots[label === 'start' ? START_MS : END_MS]!;
+function emit({ slots, lists }: State, options: HoldOptions, out: Output): void {
+  const { empty, held } = options;
   slots[IS_DONE] = 1;
   // All lengths are positive, so the sum is empty only if its first slot is 0 and its list is empty.
   if (slots[KNOWN]! > 0 || lists[1]!.length > 0) {
     const window = sumOfLength(slots[START_MS]!, slots[END_MS]!);
     const result = held.result([slots, INTEGRAL, lists[0]!], [slots, KNOWN, lists[1]!], window, weightedMeanOf);
-    out.add(timeMs, result);
-    if (Number.isFinite(result)) {
-      slots[HAS_RESULT] = 1;
-      slots[RESULT] = result;
-    }
+    add(slots, result, options, out);
   } else if (empty === 'zero' || (empty === 'hold' && slots[HAS_RESULT] === 1)) {
-    out.add(timeMs, empty === 'zero' ? 0 : slots[RESULT]!);
+    add(slots, empty === 'zero' ? 0 : slots[RESULT]!, options, out);
+  }
+}
+
+function add(slots: Float64Array, result: number, { label }: HoldOptions, out: Output): void {
+  out.add(slots[label === 'start' ? START_MS : END_MS]!, result);
+  if (Number.isFinite(result)) {
+    slots[HAS_RESULT] = 1;
+    slots[RESULT] = result;
   }
 }
 
@@ -179,7 +189,19 @@ function passTo(state: State, t: number, options: HoldOptions, out: Output): voi
   }
 }
 
-// Takes further samples of the current window: each ends the value before it.
+// Takes samples of the current window: each ends the value before it.
+function take(state: State, chunk: Chunk, from: number, to: number, options: HoldOptions): void {
+  const { slots } = state;
+  const { maxHoldMs, held } = options;
+  const t = chunk.timeMs[from]!;
+  const x = chunk.value[from]!;
+  if (slots[HAS_LAST] === 1) hold(state, t, maxHoldMs);
+  slots[HAS_LAST] = 1;
+  slots[LAST_MS] = t;
+  slots[LAST_VALUE] = held.weigh === undefined ? x : held.weigh(x);
+  if (to > from + 1) holdEach(state, chunk, from + 1, to, options);
+}
+
 function holdEach(state: State, chunk: Chunk, from: number, to: number, options: HoldOptions): void {
   const { maxHoldMs, held } = options;
   const { weigh } = held;
@@ -199,11 +221,55 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, options:
   slots[LAST_VALUE] = lastValue;
 }
 
+/** Emits what it can of the windows of a chunk from a sample on, and returns the first sample that is left. */
+type EmitWhole = (state: State, chunk: Chunk, first: number, out: Output) => number;
+
+// Emits windows of one length that follow each other and end within the chunk, from the current one on. The sample
+// before it must be in the chunk.
+function wholeWindows(options: HoldOptions, column: () => Float64Array): EmitWhole | undefined {
+  const { windows, maxHoldMs, held } = options;
+  const { gridMs: lengthMs = Number.NaN } = windows;
+  const { dividesBy = Number.NaN } = held;
+  if (![lengthMs, dividesBy, maxHoldMs].every((ms) => Math.floor(ms) === ms)) return undefined;
+  if (!(Math.max(lengthMs, dividesBy) < 2 ** 31)) return undefined;
+  const startsMs = column();
+  const results = column();
+  return (state, chunk, first, out) => {
+    const { slots } = state;
+    const { borders } = currentArena();
+    const { timeMs, value, count } = chunk;
+    borders[0] = first;
+    const windowCount = findWindows(timeMs, count, slots[START_MS]!, lengthMs, borders, 0, startsMs);
+    holdWindows(timeMs, value, borders, windowCount, startsMs, lengthMs, maxHoldMs, dividesBy, results);
+    // Later steps use the same borders.
+    const own = borders.slice(0, windowCount + 1);
+    const enterAfter = (last: number, startMs: number): void => {
+      slots[LAST_MS] = timeMs[last]!;
+      slots[LAST_VALUE] = value[last]!;
+      enter(state, startMs, windows);
+    };
+    for (let w = 0; w < windowCount; w++) {
+      const result = results[w]!;
+      slots[START_MS] = startsMs[w]!;
+      slots[END_MS] = startsMs[w]! + lengthMs;
+      if (Number.isFinite(result)) add(slots, result, options, out);
+      else {
+        enterAfter(own[w]! - 1, startsMs[w]!);
+        take(state, chunk, own[w]!, own[w + 1]!, options);
+        finish(state, options, out);
+      }
+    }
+    if (windowCount > 0) enterAfter(own[windowCount]! - 1, slots[END_MS]!);
+    return own[windowCount]!;
+  };
+}
+
 /** Half of a double's digits times a whole number below this is an exact double. */
 const WHOLE_END = 2 ** 26;
 
 /**
- * The usual case, lengths of whole milliseconds. In any other case it takes nothing and returns false.
+ * The usual case, lengths of whole milliseconds. In any other case it takes nothing and returns false. The sums of
+ * lines are twice as large: each value counts with the lengths before and after it.
  *
  * @param lastAt the slot of the last sample's time, followed by its value.
  * @param at the first slot of Σ(value·length), followed by Σ(length).
@@ -223,36 +289,37 @@ export function holdWhole(
   let lastValue = slots[lastAt + 1]!;
   const hasWhole = slots[at + SUM_SLOTS + 1] === 0 && slots[at + SUM_SLOTS + 2] === 0 && Number.isInteger(knownMs);
   if (!hasWhole || !(knownMs < 2 ** 50) || !Number.isInteger(lastMs)) return false;
+  if (Math.floor(maxHoldMs) !== maxHoldMs) return false;
   let sum = slots[at]!;
   let lost = slots[at + 1]!;
   let spilt = 0;
-  for (let i = from; i < to; i++) {
-    const t = timeMs[i]!;
-    const untilMs = lastMs + maxHoldMs < t ? lastMs + maxHoldMs : t;
-    const lengthMs = t - lastMs > maxGapMs ? 0 : untilMs - lastMs;
-    if (!(lengthMs < WHOLE_END && Math.floor(t) === t && Math.floor(untilMs) === untilMs)) return false;
-    for (let isEnd = !isLinear; ; isEnd = true) {
-      const scaled = SPLIT * lastValue;
-      const high = scaled - (scaled - lastValue);
-      const product = high * lengthMs;
-      const rest = (lastValue - high) * lengthMs;
-      const next = sum + product;
-      const loss = lossOf(sum, product, next);
-      sum = next;
-      const lostOnce = lost + loss;
-      spilt += Math.abs(lossOf(lost, loss, lostOnce));
-      lost = lostOnce + rest;
-      spilt += Math.abs(lossOf(lostOnce, rest, lost));
-      knownMs += lengthMs;
-      if (isEnd) break;
-      lastValue = value[i]!;
-    }
+  let beforeMs = 0;
+  const end = isLinear ? to + 1 : to;
+  for (let i = from; i < end; i++) {
+    const t = i < to ? timeMs[i]! : lastMs;
+    const gapMs = t - lastMs;
+    const lengthMs = gapMs > maxGapMs ? 0 : gapMs < maxHoldMs ? gapMs : maxHoldMs;
+    const weightMs = beforeMs + lengthMs;
+    if (!(weightMs < WHOLE_END && Math.floor(t) === t)) return false;
+    const product = lastValue * weightMs;
+    const scaled = SPLIT * lastValue;
+    const high = scaled - (scaled - lastValue);
+    const error = high * weightMs - product + (lastValue - high) * weightMs;
+    const next = sum + product;
+    const loss = lossOf(sum, product, next);
+    sum = next;
+    const lostOnce = lost + loss;
+    spilt += Math.abs(lossOf(lost, loss, lostOnce));
+    lost = lostOnce + error;
+    spilt += Math.abs(lossOf(lostOnce, error, lost));
+    knownMs += weightMs;
+    if (isLinear) beforeMs = lengthMs;
     lastMs = t;
     lastValue = value[i]!;
   }
   if (spilt !== 0) return false;
-  slots[lastAt] = lastMs;
-  slots[lastAt + 1] = lastValue;
+  slots[lastAt] = timeMs[to - 1]!;
+  slots[lastAt + 1] = value[to - 1]!;
   slots[at] = sum;
   slots[at + 1] = lost;
   slots[at + SUM_SLOTS] = knownMs;

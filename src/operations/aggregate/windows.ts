@@ -31,7 +31,7 @@ const A_WINDOW = 1;
 const A_RESULT = 2;
 
 /** Looking for whole windows among fewer samples than this does not pay. */
-const WHOLE_MIN = 64;
+export const WHOLE_MIN = 64;
 
 /** Runs a function over windows: a sample opens a window, which gives its result once time has passed it. */
 export function windowRunner(

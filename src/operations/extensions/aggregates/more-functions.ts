@@ -259,8 +259,9 @@ export const heldFunctions: ReadonlyMap<string, (parameters: Parameters) => Held
 ]);
 
 function integral(parameters: Parameters): HeldFunction {
-  const unit = sumOfLength(0, unitMsIn(parameters));
-  return { result: (products, _lengths, _window, mean) => mean(products, unit) };
+  const unitMs = unitMsIn(parameters);
+  const unit = sumOfLength(0, unitMs);
+  return { result: (products, _lengths, _window, mean) => mean(products, unit), dividesBy: unitMs };
 }
 
 function timeInState(parameters: Parameters): HeldFunction {
