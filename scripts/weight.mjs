@@ -17,10 +17,10 @@ const distPath = fileURLToPath(new URL('../dist/', import.meta.url));
 const KILOBYTE = 1024;
 const CORE_BYTES_GOAL = 37.5 * KILOBYTE;
 /** The current sizes plus a little; docs/architecture.md says what weighs how much. */
-const CORE_BYTES_MAX = 39.3 * KILOBYTE;
+const CORE_BYTES_MAX = 39.9 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a limit of their own. */
-const EXTENSIONS_BYTES_MAX = 19 * KILOBYTE;
-const WHOLE_BYTES_MAX = 79.5 * KILOBYTE;
+const EXTENSIONS_BYTES_MAX = 19.3 * KILOBYTE;
+const WHOLE_BYTES_MAX = 80.3 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** CI machines are slow and busy; more than this is not noise. */
 const IMPORT_MS_MAX = 100;

@@ -5,7 +5,9 @@ import axe from 'axe-core';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** First the build of Chromium without windows, which takes a third less processor time. */
+const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+const places = names.map((name) => `/usr/bin/${name}`);
 const executablePath = places.find((path) => existsSync(path));
 
 /** Why the tests of the page cannot run here; undefined if they can. */

@@ -2,8 +2,6 @@
 const SPLIT: f64 = 134217729;
 
 /** The rounding error of `product`, which is x·y (Dekker, 1971). exact/sums.ts has the same in JavaScript. */
-// @ts-ignore: decorator
-@inline
 export function productError(x: f64, y: f64, product: f64): f64 {
   const xScaled = SPLIT * x;
   const xHigh = xScaled - (xScaled - x);
@@ -15,8 +13,6 @@ export function productError(x: f64, y: f64, product: f64): f64 {
 }
 
 /** The rounding error of `sum`, which is a + b (Knuth's TwoSum). exact/sums.ts has the same in JavaScript. */
-// @ts-ignore: decorator
-@inline
 export function lossOf(a: f64, b: f64, sum: f64): f64 {
   const part = sum - a;
   return a - (sum - part) + (b - part);

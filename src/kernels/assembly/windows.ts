@@ -50,80 +50,34 @@ function firstNotBeforeFar(time: usize, from: i32, count: i32, point: f64): i32 
   return low;
 }
 
-// @ts-ignore: decorator
-@inline
-function pair(low: usize, high: usize): v128 {
-  return v128.load64_lane(high, v128.load64_zero(low), 1);
-}
-
-// The exact sums of windows, or their means. The two lanes work on a window of the first half and one of the second
-// half, so that memory is read as two even streams. The result is NaN if a sum needs more than two doubles or a mean
-// lies too close to the middle between two.
+// The exact sums of windows, or their means. The lanes take samples in turn. The result is NaN if a sum needs more than two
+// doubles or a mean lies too close to the middle between two.
 export function sumWindows(value: usize, borders: usize, windowCount: i32, isMean: i32, results: usize): void {
-  const half = (windowCount + 1) >> 1;
-  for (let w = 0; w < half; w++) {
+  const zero = f64x2.splat(0);
+  for (let w = 0; w < windowCount; w++) {
     const edge = borders + (<usize>w << 2);
-    const lowFirst = value + (<usize>load<u32>(edge) << 3);
-    const lowLast = value + (<usize>load<u32>(edge, 4) << 3);
-    let low = lowFirst;
-    let high = low;
-    let highLast = low;
-    const isPair = w + half < windowCount;
-    if (isPair) {
-      const other = edge + (<usize>half << 2);
-      high = value + (<usize>load<u32>(other) << 3);
-      highLast = value + (<usize>load<u32>(other, 4) << 3);
-    }
-    const highFirst = high;
-    let sum = f64x2.splat(0);
-    let lost = f64x2.splat(0);
-    let spilt = f64x2.splat(0);
-    const lowShared = lowLast - low < highLast - high ? lowLast : low + (highLast - high);
-    while (low < lowShared) {
-      const x = pair(low, high);
+    const first = value + (<usize>load<u32>(edge) << 3);
+    const last = value + (<usize>load<u32>(edge, 4) << 3);
+    let sum = zero;
+    let lost = zero;
+    let spilt = zero;
+    for (let at = first; at < last; at += 16) {
+      const x = at + 8 < last ? v128.load(at) : v128.load64_zero(at);
       const next = f64x2.add(sum, x);
       const part = f64x2.sub(next, sum);
       const loss = f64x2.add(f64x2.sub(sum, f64x2.sub(next, part)), f64x2.sub(x, part));
       sum = next;
+      // A sum of two is exact if taking each of them away leaves the other.
       const lostNext = f64x2.add(lost, loss);
       const lostPart = f64x2.sub(lostNext, lost);
-      // Zero of either sign has no bits set but the sign.
-      spilt = v128.or(
-        spilt,
-        f64x2.add(f64x2.sub(lost, f64x2.sub(lostNext, lostPart)), f64x2.sub(loss, lostPart)),
-      );
+      spilt = v128.or(spilt, v128.or(v128.xor(lostPart, loss), v128.xor(f64x2.sub(lostNext, lostPart), lost)));
       lost = lostNext;
-      low += 8;
-      high += 8;
     }
-    const out = results + (<usize>w << 3);
-    const lowCount = isMean ? <f64>((lowLast - lowFirst) >> 3) : 1;
-    const lane0 = f64x2.extract_lane(spilt, 0);
-    f64.store(out, rest(low, lowLast, f64x2.extract_lane(sum, 0), f64x2.extract_lane(lost, 0), lane0, lowCount));
-    if (isPair) {
-      const highCount = isMean ? <f64>((highLast - highFirst) >> 3) : 1;
-      const lane1 = f64x2.extract_lane(spilt, 1);
-      const second = rest(high, highLast, f64x2.extract_lane(sum, 1), f64x2.extract_lane(lost, 1), lane1, highCount);
-      f64.store(out + (<usize>half << 3), second);
-    }
+    // Zero of either sign has no bits set but the sign.
+    const isPlain = !v128.any_true(f64x2.abs(spilt));
+    const divisor = isMean ? <f64>((last - first) >> 3) : 1;
+    f64.store(results + (<usize>w << 3), isPlain ? quotientOfLanes(sum, lost, divisor) : f64.NaN);
   }
-}
-
-function rest(from: usize, to: usize, sumBefore: f64, lostBefore: f64, spiltBefore: f64, count: f64): f64 {
-  let sum = sumBefore;
-  let lost = lostBefore;
-  let spilt = Math.abs(spiltBefore);
-  for (let at = from; at < to; at += 8) {
-    const x = f64.load(at);
-    const next = sum + x;
-    const loss = lossOf(sum, x, next);
-    sum = next;
-    const lostNext = lost + loss;
-    spilt += Math.abs(lossOf(lost, loss, lostNext));
-    lost = lostNext;
-  }
-  if (!(spilt == 0)) return f64.NaN;
-  return count == 1 ? sum + lost : quotient(sum, lost, count);
 }
 
 /** All digits of a double but its last 27. */
@@ -212,6 +166,7 @@ function quotientOfLanes(sum: v128, lost: v128, divisor: f64): f64 {
 function quotient(sum: f64, lost: f64, divisor: f64): f64 {
   const high = sum + lost;
   const low = lossOf(sum, lost, high);
+  if (divisor == 1) return high;
   const size = Math.abs(high);
   if (!(size > SMALL && size < LARGE)) return high == 0 ? 0 : f64.NaN;
   const quotient = high / divisor;

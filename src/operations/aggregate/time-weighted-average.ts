@@ -114,14 +114,10 @@ function enter({ slots, lists }: State, startMs: number, windows: Windows): void
 }
 
 // Adds the held value to the current window, up to an instant.
-function hold(state: State, untilMs: number, maxHoldMs: number): void {
-  const { slots } = state;
-  const fromMs = Math.max(slots[LAST_MS]!, slots[START_MS]!);
-  holdBetween(state, slots[LAST_VALUE]!, fromMs, Math.min(untilMs, slots[LAST_MS]! + maxHoldMs));
-}
-
-function holdBetween({ slots, lists }: State, value: number, fromMs: number, untilMs: number): void {
-  addHeld(slots, INTEGRAL, lists[0]!, lists[1]!, value, fromMs, untilMs, 1);
+function hold({ slots, lists }: State, untilMs: number, maxHoldMs: number): void {
+  const lastMs = slots[LAST_MS]!;
+  const fromMs = Math.max(lastMs, slots[START_MS]!);
+  addHeld(slots, INTEGRAL, lists[0]!, lists[1]!, slots[LAST_VALUE]!, fromMs, Math.min(untilMs, lastMs + maxHoldMs), 1);
 }
 
 /** Adds (or with −1 subtracts) a value held between two instants to Σ(value·length) and to Σ(length) right after it. */
@@ -193,32 +189,16 @@ function passTo(state: State, t: number, options: HoldOptions, out: Output): voi
 function take(state: State, chunk: Chunk, from: number, to: number, options: HoldOptions): void {
   const { slots } = state;
   const { maxHoldMs, held } = options;
-  const t = chunk.timeMs[from]!;
-  const x = chunk.value[from]!;
-  if (slots[HAS_LAST] === 1) hold(state, t, maxHoldMs);
-  slots[HAS_LAST] = 1;
-  slots[LAST_MS] = t;
-  slots[LAST_VALUE] = held.weigh === undefined ? x : held.weigh(x);
-  if (to > from + 1) holdEach(state, chunk, from + 1, to, options);
-}
-
-function holdEach(state: State, chunk: Chunk, from: number, to: number, options: HoldOptions): void {
-  const { maxHoldMs, held } = options;
   const { weigh } = held;
-  const { slots } = state;
-  const { timeMs, value } = chunk;
-  if (holdWhole(state, LAST_MS, INTEGRAL, chunk, from, to, options)) return;
-  let lastMs = slots[LAST_MS]!;
-  let lastValue = slots[LAST_VALUE]!;
   for (let i = from; i < to; i++) {
-    const t = timeMs[i]!;
-    // The same instants as in `hold`, so the bits do not depend on how the input is cut into chunks.
-    holdBetween(state, lastValue, lastMs, Math.min(t, lastMs + maxHoldMs));
-    lastMs = t;
-    lastValue = weigh === undefined ? value[i]! : weigh(value[i]!);
+    if (i === from + 1 && holdWhole(state, LAST_MS, INTEGRAL, chunk, i, to, options)) return;
+    const t = chunk.timeMs[i]!;
+    const x = chunk.value[i]!;
+    if (slots[HAS_LAST] === 1) hold(state, t, maxHoldMs);
+    slots[HAS_LAST] = 1;
+    slots[LAST_MS] = t;
+    slots[LAST_VALUE] = weigh === undefined ? x : weigh(x);
   }
-  slots[LAST_MS] = lastMs;
-  slots[LAST_VALUE] = lastValue;
 }
 
 /** Emits what it can of the windows of a chunk from a sample on, and returns the first sample that is left. */

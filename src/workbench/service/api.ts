@@ -1,4 +1,4 @@
-import { type Issue, RequestError, type Series, type SeriesReference } from '../../index.js';
+import { RequestError, type Series, type SeriesReference } from '../../index.js';
 import { isObject } from '../request/draft.js';
 import { readFrames } from './frames.js';
 
@@ -210,13 +210,12 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
 function problemOf(statusCode: number, text: string): ServiceProblem {
   const { status, data } = fieldsOf(text);
   const message = isObject(status) ? String(status.message) : `the service answered ${statusCode}`;
-  return new ServiceProblem(statusCode, hasRequestIssues(data) ? new RequestError(data.issues).message : message);
-}
-
-/** Whether an answer lists the faults of a request: its message has only the first of them, the page shows all. */
-function hasRequestIssues(data: unknown): data is { readonly issues: readonly Issue[] } {
-  const { issues } = Object(data);
-  return Array.isArray(issues) && issues.length > 0 && issues.every((issue) => isObject(issue) && 'code' in issue);
+  // The message has only the first of many problems of a request; the page shows all of them.
+  const [issue] = Object(data).issues ?? [];
+  return new ServiceProblem(
+    statusCode,
+    issue?.code === undefined ? message : new RequestError(Object(data).issues).message,
+  );
 }
 
 /** The fields of an answer; none if a proxy answered instead of the service. */
