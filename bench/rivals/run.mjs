@@ -6,9 +6,9 @@
  *                [--save FILE.json] [--write]
  *
  * --rows are those of the target table, --processes how many fresh processes of each rival, --repeat how many runs in
- * each (for CSV how many processes; four times as many where results are given back), --size tries the in-memory rows on fewer samples, --large adds the 100M rows,
- * --save keeps the figures as JSON, for report.mjs; --write puts docs/benchmarks.md, its chart and README's table in
- * place.
+ * each (for CSV how many processes; four times as many where results are given back), --size tries the in-memory rows
+ * on fewer samples, --large adds the 100M rows, --save keeps the figures as JSON, for report.mjs; --write puts
+ * docs/benchmarks.md, its chart and README's table in place.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -244,7 +244,8 @@ function about(members, startMs) {
   const versions = Object.fromEntries(named.map(({ label, version }) => [label, version]));
   const minutes = (performance.now() - startMs) / 60_000;
   const date = new Date().toISOString().slice(0, 10);
-  return { date, machine: machine(), pageReporting: hasPageReporting(), repeat, givenBackRuns, processes, minutes, versions };
+  const runs = { repeat, givenBackRuns, processes };
+  return { date, machine: machine(), pageReporting: hasPageReporting(), ...runs, minutes, versions };
 }
 
 async function main() {

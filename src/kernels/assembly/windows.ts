@@ -50,8 +50,8 @@ function firstNotBeforeFar(time: usize, from: i32, count: i32, point: f64): i32 
   return low;
 }
 
-// The exact sums of windows, or their means. The lanes take samples in turn. The result is NaN if a sum needs more than two
-// doubles or a mean lies too close to the middle between two.
+// The exact sums of windows, or their means. The lanes take samples in turn. The result is NaN if a sum needs more than
+// two doubles or a mean lies too close to the middle between two.
 export function sumWindows(value: usize, borders: usize, windowCount: i32, isMean: i32, results: usize): void {
   const zero = f64x2.splat(0);
   for (let w = 0; w < windowCount; w++) {
