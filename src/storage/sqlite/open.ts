@@ -177,8 +177,9 @@ export function explained(error: unknown, directory: string): unknown {
       'the next process knows whether it took effect: check the disk and the system log, then restart this one';
     return new UnknownCommitError(`${message}; ${mend}`, { cause: error });
   }
-  if (error.kind === 'newer')
+  if (error.kind === 'newer') {
     return new StorageError('storage.newer', `the store in ${directory}: ${error.message}`, { cause: error });
+  }
   const [code, meaning] = MEANINGS[error.kind];
   return new StorageError(code, `the store in ${directory}: ${meaning} (${error.message})`, { cause: error });
 }

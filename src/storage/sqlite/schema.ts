@@ -51,7 +51,7 @@ export function checkStoreVersion(database: Database, newest: number): void {
  * @param path for messages.
  * @throws StorageError for a store that is newer, has another number of shards, or is not of windrow.
  */
-export function readVersion(database: Database, path: string, { migrations: steps = migrations }: Schema): number {
+export function readVersion(database: Database, path: string, schema: Schema): number {
   const isEmpty = database.all('SELECT 1 FROM "sqlite_master" LIMIT 1').length === 0;
   if (isEmpty) return 0;
   const version = numberOf(database, 'user_version');
@@ -61,7 +61,7 @@ export function readVersion(database: Database, path: string, { migrations: step
       `${path}: this SQLite file is not a windrow store; use another directory`,
     );
   }
-  const newest = 1 + steps.length;
+  const newest = newestVersion(schema);
   if (version > newest) {
     throw new StorageError(
       'storage.newer',
@@ -76,7 +76,7 @@ export function readVersion(database: Database, path: string, { migrations: step
 /** Creates the tables of a new store, or upgrades an older one to this version, in one transaction. */
 export function migrate(database: Database, path: string, schema: Schema): void {
   const { tables = ownTables, migrations: steps = migrations } = schema;
-  const newest = 1 + steps.length;
+  const newest = newestVersion(schema);
   if (readVersion(database, path, schema) === newest) return;
   database.exec('BEGIN IMMEDIATE');
   try {

@@ -211,11 +211,9 @@ function problemOf(statusCode: number, text: string): ServiceProblem {
   const { status, data } = fieldsOf(text);
   const message = isObject(status) ? String(status.message) : `the service answered ${statusCode}`;
   // The message has only the first of many problems of a request; the page shows all of them.
-  const [issue] = Object(data).issues ?? [];
-  return new ServiceProblem(
-    statusCode,
-    issue?.code === undefined ? message : new RequestError(Object(data).issues).message,
-  );
+  const { issues } = Object(data);
+  const isOfRequest = issues?.[0]?.code !== undefined;
+  return new ServiceProblem(statusCode, isOfRequest ? new RequestError(issues).message : message);
 }
 
 /** The fields of an answer; none if a proxy answered instead of the service. */

@@ -54,12 +54,12 @@ async function ingestJson(
   // A delivery of a queue is stored by itself, once or not at all.
   const mayGather = origin === undefined && whole.byteCount <= GATHERED_BYTES_MAX;
   const gathered = mayGather ? await gather(gatherer, job, whole) : undefined;
-  const mayBeStored = gathered === undefined ? NONE : await failedShards(gathered);
-  if (gathered !== undefined && mayBeStored === undefined) {
+  const failure = await gathered?.stored.then(() => undefined, failureOf);
+  if (gathered !== undefined && failure === undefined) {
     context.metrics.samplesIngested.inc(gathered.counts.samples);
     return { ...gathered.counts, isRepeated: false };
   }
-  return ingestAlone(context, { ...job, mayBeStored }, async (sink) => {
+  return ingestAlone(context, { ...job, mayBeStored: failure?.mayBeStored }, async (sink) => {
     if (!(await takeUsual(whole, job, sink))) await takeParsed(whole, job, sink);
   });
 }
@@ -113,20 +113,13 @@ async function takeParsed(whole: WholeBody, { defaults }: Ingest, { batch, issue
 const NONE: ReadonlySet<number> = new Set();
 
 /**
- * Undefined if what was gathered is stored. If one of the bodies is refused, or only some of their samples are stored,
- * each body is stored by itself, to tell which.
- *
- * @returns the shards whose samples may be stored nevertheless.
+ * Why the bodies that were gathered are not all stored: one of them is refused, or a shard failed. Each is stored by
+ * itself then, to tell which.
  */
-async function failedShards({ stored }: Gathered): Promise<ReadonlySet<number> | undefined> {
-  try {
-    await stored;
-    return undefined;
-  } catch (error) {
-    if (error instanceof GatheringError) return error.mayBeStored;
-    if (error instanceof ResultSeriesError) return NONE;
-    throw error;
-  }
+function failureOf(error: unknown): Pick<GatheringError, 'mayBeStored'> {
+  if (error instanceof GatheringError) return error;
+  if (error instanceof ResultSeriesError) return { mayBeStored: NONE };
+  throw error;
 }
 
 async function ingestAlone(
