@@ -1,63 +1,7 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/postgres/open.js';
-import { createDatabase, hasPostgres, type TestDatabase } from './open.js';
-
-let database: TestDatabase | undefined;
-let server: Server | undefined;
-afterEach(async () => {
-  server?.close();
-  await database?.remove();
-  database = undefined;
-});
-
-/** How a proxy answers a connection in the server's place. */
-type Answer = (socket: Socket) => void;
-
-/** An ErrorResponse of PostgreSQL's protocol. */
-function refusal(code: string, message: string): Answer {
-  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
-  const head = Buffer.from('E\0\0\0\0');
-  head.writeInt32BE(fields.length + 4, 1);
-  return (socket) => void socket.once('data', () => socket.end(Buffer.concat([head, fields])));
-}
-
-const isStarting = refusal('57P03', 'the database system is starting up');
-const isSilent: Answer = () => {};
-const isGone: Answer = (socket) => void socket.destroy();
-/** AuthenticationSASL and AuthenticationSASLContinue: it asks for a password. */
-const asksPassword: Answer = (socket) => {
-  const messages = ['R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0', 'R\0\0\0\x09\0\0\0\x0br'];
-  socket.on('data', () => socket.write(Buffer.from(messages.shift() ?? '', 'latin1')));
-};
-const hasNoTls: Answer = (socket) => void socket.once('data', () => socket.write('N'));
-
-interface Way {
-  readonly address: (user?: string) => string;
-  /** How many connections have come. */
-  readonly count: () => number;
-}
-
-/** A proxy that answers the first connections itself: by the answers one after the other, and the last for ever. */
-async function openWay(answers: readonly Answer[], passedCount: number): Promise<Way> {
-  database = await createDatabase();
-  const { pathname, searchParams } = new URL(database.address.replace('@/', '@socket/'));
-  const path = `${searchParams.get('host')}/.s.PGSQL.5432`;
-  let count = 0;
-  server = createServer((socket) => {
-    socket.on('error', () => {});
-    const answer = answers[Math.min(count, answers.length - 1)];
-    if (answer !== undefined && count++ < passedCount) return answer(socket);
-    count++;
-    const way = connect(path);
-    way.on('error', () => socket.destroy());
-    way.on('close', () => socket.destroy());
-    way.pipe(socket).pipe(way);
-  });
-  await new Promise((resolve) => server!.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = server.address() as { port: number }; // `as`: a TCP server has a port
-  return { address: (user = 'windrow') => `postgres://${user}@127.0.0.1:${port}${pathname}`, count: () => count };
-}
+import { hasPostgres } from './open.js';
+import { asksPassword, hasNoTls, isGone, isSilent, isStarting, openWay, refusal } from './way.js';
 
 const clock = { monotonicMs: () => performance.now() };
 const forEver = Number.POSITIVE_INFINITY;
@@ -81,10 +25,10 @@ describe.runIf(hasPostgres)('a database that cannot be reached yet', () => {
   it('is waited for while it is a standby, which takes no writes', async () => {
     const way = await openWay([], 0);
     const name = new URL(way.address()).pathname.slice(1);
-    await database!.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await way.database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     let promoting: Promise<unknown> | undefined;
     const onWait = () => {
-      promoting = database!.query(
+      promoting = way.database.query(
         `BEGIN READ WRITE; ALTER DATABASE ${name} RESET default_transaction_read_only; COMMIT`,
       );
     };
@@ -170,7 +114,7 @@ describe.runIf(hasPostgres)('what waiting cannot mend is refused at the first co
     const way = await openWay([], 0);
     const storage = await openPostgresStorage({ address: way.address(), clock });
     await storage.close();
-    await database!.query(`UPDATE windrow_meta SET "value" = '99' WHERE "name" IN ('version', 'oldestVersion')`);
+    await way.database.query(`UPDATE windrow_meta SET "value" = '99' WHERE "name" IN ('version', 'oldestVersion')`);
     const before = way.count();
     const opening = openPostgresStorage({ address: way.address(), clock, waitMsMax: 20_000 });
     await expect(opening).rejects.toMatchObject({ code: 'storage.newer' });
