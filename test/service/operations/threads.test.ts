@@ -106,7 +106,7 @@ describe('threads', () => {
     await pool.close();
   });
 
-  it('that hang do not hold up a stop; their step is computed after the next start, and counts as no failure', async () => {
+  it('that hang hold up no stop; their step is computed after the next start, and is no failure', async () => {
     const { script, hasBegun } = failingScript('stopped', 'for (;;);');
     const time = createTestClock(0);
     const rig = await openRig({
