@@ -94,10 +94,15 @@ export const serve: Command = {
     const place = placeToServe(given, io);
     const service = await import('../service/command.js');
     const options = { ...place, ...optionsOf(given), workbench: readWorkbench(io.fs), guide: GUIDE };
-    const server = await service.startServer(options).catch((error: unknown) => {
+    const signal = signalOf(io);
+    let server: Server;
+    try {
+      server = await service.startServer({ ...options, signal });
+    } catch (error) {
+      if (signal.aborted) return EXIT_DONE;
       throw startFailure(error, options);
-    });
-    const isStopped = stopOnSignals(server, io);
+    }
+    const isStopped = stopAt(signal, server);
     await io.stderr.write(
       `windrow listens at ${server.url}; data in ${place.dataDirectory ?? 'PostgreSQL'}; ` +
         `${server.url}/ is the workbench, /guide/ the guide, /docs the list of endpoints\n`,
@@ -212,13 +217,21 @@ function limitsOf(given: Given): Partial<ServiceSettings> {
 }
 
 // The first signal stops gracefully; the second one ends the process, as the default would.
-function stopOnSignals(server: Server, io: Io): Promise<void> {
+function signalOf(io: Io): AbortSignal {
+  const stopping = new AbortController();
+  const removeListener = io.onInterrupt((signal: Interrupt) => {
+    removeListener();
+    const message = `windrow: ${signal} received, stopping; a second one ends it at once\n`;
+    io.stderr.write(message).catch(() => undefined);
+    stopping.abort();
+  });
+  return stopping.signal;
+}
+
+function stopAt(signal: AbortSignal, server: Server): Promise<void> {
   return new Promise((done, reject) => {
-    const removeListener = io.onInterrupt((signal: Interrupt) => {
-      removeListener();
-      const message = `windrow: ${signal} received, stopping; a second one ends it at once\n`;
-      io.stderr.write(message).catch(() => undefined);
-      server.stop().then(done, reject);
-    });
+    const stop = () => void server.stop().then(done, reject);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
   });
 }

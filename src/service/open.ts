@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { openStorage } from '../storage/index.js';
+import { OpeningStorage, openStorage, type Waiting } from '../storage/index.js';
 import { createSampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
 import { openCompactionThread } from './compaction/thread.js';
@@ -29,18 +29,43 @@ export interface ServiceOptions {
   readonly passwordCost?: PasswordCost;
 }
 
-/** Opens the store and creates a service on it; `close` stops both. */
-export async function openService(
+/** A service with its store. `close` stops both. */
+export interface OwnService extends Service {
+  close(): Promise<void>;
+}
+
+/** Opens the store and creates a service on it. */
+export async function openService(options: ServiceOptions, log: FastifyBaseLogger): Promise<OwnService> {
+  const service = createOpeningService(options, log);
+  try {
+    await service.opened;
+    return service;
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
+
+/**
+ * Creates a service whose store may not be open yet. Until `opened` resolves its requests are answered with 503; it is
+ * to be closed if `opened` rejects.
+ */
+export function createOpeningService(
   options: ServiceOptions,
   log: FastifyBaseLogger,
-): Promise<Service & { close(): Promise<void> }> {
+): OwnService & { readonly opened: Promise<void> } {
   const { clock = systemClock, random = systemRandom, scheduler = systemScheduler } = options;
   const settings = Object.freeze({ ...defaultSettings, ...options.settings });
   const fault = settings.publicUrl === '' ? undefined : publicUrlFault(settings.publicUrl);
   if (fault !== undefined) throw new TypeError(`publicUrl: ${fault}`);
-  const own = options.storage ?? (await openOwnStorage(options, clock));
+  const opening =
+    options.storage ??
+    new OpeningStorage(
+      (waiting) => openOwnStorage(options, settings, clock, waiting),
+      ({ message }) => log.warn({ reason: message }, 'waiting for the store'),
+    );
   const metrics = createMetrics();
-  const storage = countErrors(own, metrics);
+  const storage = countErrors(opening, metrics);
   watchStore(metrics, storage, clock);
   const file = options.storage === undefined && (options.store ?? '') === '' ? options.dataDirectory : undefined;
   if (file !== undefined) watchDisk(metrics, file);
@@ -61,6 +86,7 @@ export async function openService(
   const service = createService(context, options.passwordCost);
   return {
     ...service,
+    opened: opening instanceof OpeningStorage ? opening.opened : Promise.resolve(),
     close: async () => {
       await service.stop();
       await thread?.close();
@@ -69,8 +95,14 @@ export async function openService(
   };
 }
 
-async function openOwnStorage({ dataDirectory, store }: ServiceOptions, clock: Clock): Promise<Storage> {
-  if (store !== undefined && store !== '') return openStorage({ address: store, clock });
+async function openOwnStorage(
+  { dataDirectory, store }: ServiceOptions,
+  { storeWaitMsMax }: ServiceSettings,
+  clock: Clock,
+  waiting: Waiting,
+): Promise<Storage> {
+  if (store !== undefined && store !== '')
+    return openStorage({ address: store, clock, waitMsMax: storeWaitMsMax, ...waiting });
   if (dataDirectory === undefined || dataDirectory === '')
     throw new TypeError('expected dataDirectory, store, or a storage of your own; received none of them');
   prepareDataDirectory(dataDirectory);

@@ -4,7 +4,7 @@ import { createApp } from './http/app.js';
 import { limitConnections } from './http/connections.js';
 import { registerGuide } from './http/guide.js';
 import { registerWorkbench, type WorkbenchFiles } from './http/workbench.js';
-import { openService, type ServiceOptions } from './open.js';
+import { createOpeningService, type OwnService, type ServiceOptions } from './open.js';
 import type { Service } from './service.js';
 import { defaultSettings } from './settings.js';
 import { systemClock, systemRandom } from './system.js';
@@ -26,6 +26,8 @@ export interface ServerOptions extends ServiceOptions {
    * How many trusted proxies are in front: the caller's address is so many entries from the end of `x-forwarded-for`.
    */
   readonly trustedProxyCount?: number;
+  /** Ends a start that waits for its database. A server that has started is ended by its `stop`. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Server {
@@ -36,7 +38,10 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts the service on a port of its own. */
+/**
+ * Starts the service on a port of its own. It listens at once, and resolves when its store is open: until then all
+ * requests but `/health/live` and `/metrics` are 503.
+ */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { host = '127.0.0.1', port = 0, logLevel = 'info', trustedProxyCount = 0 } = options;
   const log: FastifyBaseLogger = pino(
@@ -46,19 +51,28 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { clock = systemClock, random = systemRandom } = options;
   const headersMsMax = options.settings?.headersMsMax ?? defaultSettings.headersMsMax;
   const app = createApp({ log, trustedProxyCount, clock, random, headersMsMax });
-  const service = await openService(options, app.log);
+  const service = createOpeningService(options, app.log);
   limitConnections(app.server, service.context);
+  const end = () => void service.close();
+  options.signal?.addEventListener('abort', end);
   try {
+    options.signal?.throwIfAborted();
     await service.register(app);
     if (options.workbench !== undefined) registerWorkbench(app, options.workbench);
     if (options.guide !== undefined) await registerGuide(app, options.guide);
     const url = await app.listen({ host, port });
-    service.start();
     log.info({ url }, 'listening');
+    await service.opened;
+    options.signal?.throwIfAborted();
+    service.start();
+    log.info({ url }, 'ready');
     return { service, url, stop: () => stop(app, service) };
   } catch (error) {
+    await app.close();
     await service.close();
     throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', end);
   }
 }
 
@@ -75,7 +89,7 @@ function openLog(): DestinationStream {
 // Longer than a request of an attentive client should take, shorter than what a service manager waits for.
 const STOP_GRACE_MS = 8000;
 
-async function stop(app: FastifyInstance, service: Service & { close(): Promise<void> }): Promise<void> {
+async function stop(app: FastifyInstance, service: OwnService): Promise<void> {
   const { log, scheduler } = service.context;
   log.info('stopping');
   await service.stop();

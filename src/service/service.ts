@@ -47,7 +47,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
   setMaxListeners(0, stopping.signal);
   const identity = createIdentity(context, passwordCost === undefined ? {} : { cost: passwordCost });
   const tokens = createContinuationTokens(context);
-  const pool = openStepPool(context.settings.workerCount);
+  const pool = openStepPool(context.settings.workerCount, context.scheduler);
   const worker = new Worker(context, pool);
   let background: readonly StopWork[] = [];
   return {

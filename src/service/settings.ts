@@ -27,6 +27,11 @@ const defaults = {
   requestRangesMax: 10_000,
   /** The most samples that a step of a request may produce. */
   outputSamplesMax: 10_000_000,
+  /**
+   * How long a start waits for a database that cannot be reached, in ms: longer than a failover. Then it fails, so that
+   * a wrong address is noticed.
+   */
+  storeWaitMsMax: 60_000,
   /** How often to poll for work that no notification announced, in ms. */
   pollIntervalMs: 1000,
   /** How long a worker's claim to a shard lasts without renewal, in ms. */

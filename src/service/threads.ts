@@ -17,12 +17,20 @@ export interface Limit {
   readonly ms: number;
 }
 
+/** A thread was ended because it did not answer in time. */
+export class HungThreadError extends Error {
+  constructor(name: string, { ms }: Limit, options: { cause: unknown }) {
+    super(`${name}: the thread did not answer for ${ms / 1000} s and was ended`, options);
+    this.name = new.target.name;
+  }
+}
+
 /** Threads that do one work each at a time. They start when they are first needed, and are replaced if they die. */
 export class Threads {
   readonly #script: URL;
   readonly #count: number;
   #pool: Piscina | undefined;
-  #isClosed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(script: URL, count: number) {
     this.#script = script;
@@ -34,7 +42,7 @@ export class Threads {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#closing !== undefined;
   }
 
   /**
@@ -43,7 +51,7 @@ export class Threads {
    * @param limit after which a thread that has not answered is ended.
    */
   async run<Result>(name: string, message?: unknown, limit?: Limit): Promise<Result> {
-    if (this.#isClosed) throw new Error('the service is stopping');
+    if (this.isClosed) throw new Error('the service is stopping');
     this.#pool ??= this.#open();
     if (limit === undefined) return this.#pool.run(message, { name });
     const ending = new AbortController();
@@ -52,16 +60,16 @@ export class Threads {
       return await this.#pool.run(message, { name, signal: ending.signal });
     } catch (cause) {
       if (!ending.signal.aborted) throw cause;
-      throw new Error(`${name}: the thread did not answer for ${limit.ms / 1000} s and was ended`, { cause });
+      throw new HungThreadError(name, limit, { cause });
     } finally {
       cancel();
     }
   }
 
   /** Ends the threads; running work is rejected. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#pool?.destroy();
+  close(): Promise<void> {
+    this.#closing ??= this.#pool?.destroy() ?? Promise.resolve();
+    return this.#closing;
   }
 
   #open(): Piscina {

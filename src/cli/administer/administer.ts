@@ -71,7 +71,7 @@ export async function administer<Result>(
   const { systemClock, systemRandom } = await import('../../service/system.js');
   // Nobody else may read the files that it creates.
   process.umask(0o077);
-  const storage = await openPlace(place);
+  const storage = await openPlace(place, io);
   try {
     const result = await work(createAdministration({ storage, clock: systemClock, random: systemRandom }));
     if (isMissing) await io.stderr.write(`windrow: created a new store in ${resolve(place.directory)}\n`);
@@ -81,10 +81,14 @@ export async function administer<Result>(
   }
 }
 
-async function openPlace({ directory, address }: Place) {
+async function openPlace({ directory, address }: Place, { stderr }: Pick<Io, 'stderr'>) {
   const { systemClock } = await import('../../service/system.js');
   const { openStorage } = await import('../../storage/index.js');
-  if (address !== undefined) return openStorage({ address, clock: systemClock });
+  if (address !== undefined) {
+    const onWait = ({ message }: Error) =>
+      void stderr.write(`windrow: waiting for ${message}\n`).catch(() => undefined);
+    return openStorage({ address, clock: systemClock, onWait });
+  }
   const { prepareDataDirectory } = await import('../../service/data-directory.js');
   try {
     prepareDataDirectory(directory);

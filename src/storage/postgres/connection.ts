@@ -178,17 +178,7 @@ export async function connect(
 ): Promise<Connection> {
   const failures: PostgresFailure[] = [];
   for (const connectionString of servers) {
-    const client = new loaded.Client({
-      connectionString,
-      types,
-      pipeline: true,
-      keepAlive: true,
-      connectionTimeoutMillis: CONNECT_MS_MAX,
-      query_timeout: ANSWER_MS_MAX,
-      application_name: 'windrow',
-    });
-    // For errors before `Connection` listens.
-    client.on('error', () => {});
+    const client = createClient(loaded, connectionString);
     try {
       await client.connect();
       return await prepareSession(client, loaded, texts);
@@ -201,6 +191,27 @@ export async function connect(
   // An unreachable server explains less than one that refuses.
   const clearest = failures.find(({ isTransient }) => !isTransient) ?? failures.find(({ kind }) => kind !== 'lost');
   throw clearest ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
+}
+
+function createClient(loaded: PostgresPackage, connectionString: string): Client {
+  try {
+    const client = new loaded.Client({
+      connectionString,
+      types,
+      pipeline: true,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      query_timeout: ANSWER_MS_MAX,
+      application_name: 'windrow',
+    });
+    // For errors before `Connection` listens.
+    client.on('error', () => {});
+    return client;
+  } catch (cause) {
+    // A file that it names is missing, such as `sslrootcert`.
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new StorageError('storage.failed', `the address of the store cannot be used: ${message}`, { cause });
+  }
 }
 
 async function prepareSession(client: Client, loaded: PostgresPackage, texts: StatementTexts): Promise<Connection> {

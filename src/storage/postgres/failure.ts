@@ -63,13 +63,19 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   XX: 'damaged',
 };
 
+// What `pg` itself finds wrong with a password, and Node with a certificate.
+const DENIED = /^SASL|not support SSL/;
+const DENIED_CODES = /^(CERT_|ERR_TLS_|UNABLE_TO_)|SELF_SIGNED/;
+
 export function failureOf(error: unknown): PostgresFailure {
   if (error instanceof PostgresFailure) return error;
   const message = error instanceof Error ? error.message || String(error) : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // An error without a severity is from the socket, not the server: EPIPE looks like an SQLSTATE but is none.
   const isFromServer = error instanceof Error && 'severity' in error;
-  const kind = isFromServer ? (KINDS[code] ?? KINDS[code.slice(0, 3)] ?? KINDS[code.slice(0, 2)] ?? 'other') : 'lost';
+  const isDenied = DENIED.test(message) || DENIED_CODES.test(code);
+  const ofSocket = isDenied ? 'denied' : 'lost';
+  const kind = isFromServer ? (KINDS[code] ?? KINDS[code.slice(0, 3)] ?? KINDS[code.slice(0, 2)] ?? 'other') : ofSocket;
   return new PostgresFailure(kind, code === '' ? message : `${message} (${code})`, { cause: error });
 }
 
@@ -103,7 +109,7 @@ export function explained(error: unknown, address: string): unknown {
         options,
       );
     case 'denied': {
-      const mend = 'check the user, its password and privileges, and the name of the database';
+      const mend = 'check the user, its password and privileges, the name of the database, and TLS';
       return new StorageError('storage.failed', `${of}: no access: ${error.message}; ${mend}`, options);
     }
     case 'readOnly': {

@@ -103,6 +103,7 @@ export class Hints {
     this.#connection?.close();
     const connection = await this.#parts.connect();
     this.#connection = connection;
+    if (this.#isClosed) connection.close();
     const [, [found] = []] = await connection.exec(
       `SET synchronous_commit = off; SELECT to_regclass('windrow_shard')::oid AS "id"`,
     );

@@ -1,29 +1,34 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { StorageError } from '../errors.js';
+import type { Waiting } from '../opening.js';
 import type { Storage } from '../storage.js';
 import { parseAddress } from './address.js';
 import { connect, loadPackage, StatementTexts } from './connection.js';
-import { explained, failureOf } from './failure.js';
+import { explained, PostgresFailure } from './failure.js';
 import { Hints } from './hints.js';
 import { ConnectionPool } from './pool.js';
 import { migrate, newestVersion, type Schema } from './schema.js';
 import { PostgresStorage } from './storage.js';
 import { pause, pauseOf, TRIES_MS_MAX } from './writer.js';
 
-export interface PostgresOptions extends Schema {
+export interface PostgresOptions extends Schema, Partial<Waiting> {
   /** In the form of libpq: `postgres://user@host1,host2/database`. */
   readonly address: string;
   readonly clock: { monotonicMs(): number };
   /** The most connections, not counting the one for notifications. */
   readonly connectionCountMax?: number;
+  /** How long to wait for a database that cannot be reached or takes no writes; by default as long as for any work. */
+  readonly waitMsMax?: number;
 }
 
 const CONNECTION_COUNT_MAX = 10;
 
 /**
- * Opens the store in a PostgreSQL database; creates it if the database is empty.
+ * Opens the store in a PostgreSQL database; creates it if the database is empty. Waits for a database that cannot be
+ * reached now, as during a failover.
  *
  * @throws StorageError 'storage.newer' for a store of a newer version, 'storage.failed' if the database cannot be
- * reached or entered.
+ * entered, or could not be reached for `waitMsMax`; the reason of `signal` once that is aborted.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
   const { clock, connectionCountMax = CONNECTION_COUNT_MAX } = options;
@@ -36,12 +41,16 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const pool = new ConnectionPool(connectHere, connectionCountMax);
   const hints = new Hints({ connect: connectHere, name, session });
   const explain = (error: unknown) => explained(error, address.text);
-  try {
-    await onceStarted(() => pool.use((connection) => migrate(connection, address.text, options)), clock);
+  const enter = async () => {
+    await pool.use((connection) => migrate(connection, address.text, options));
     await hints.start();
+  };
+  try {
+    await onceReached(enter, options, explain);
   } catch (error) {
     pool.close();
-    throw explain(error);
+    await hints.close();
+    throw error;
   }
   const writer = {
     pool,
@@ -53,15 +62,42 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   return new PostgresStorage({ pool, hints, writer, session, explain });
 }
 
-/** Retries while the server is starting: both may start together, as after a power failure. */
-async function onceStarted(work: () => Promise<void>, clock: PostgresOptions['clock']): Promise<void> {
-  const untilMs = clock.monotonicMs() + TRIES_MS_MAX;
+/** Retries while a later try may succeed: the database may be failing over, or both may have started together. */
+async function onceReached(
+  enter: () => Promise<void>,
+  { clock, waitMsMax = TRIES_MS_MAX, onWait = () => {}, signal }: PostgresOptions,
+  explain: (error: unknown) => unknown,
+): Promise<void> {
+  const untilMs = clock.monotonicMs() + waitMsMax;
+  let told = '';
   for (let failureCount = 1; ; failureCount++) {
     try {
-      return await work();
+      return await unlessAborted(enter(), signal);
     } catch (error) {
-      if (failureOf(error).kind !== 'starting' || clock.monotonicMs() >= untilMs) throw error;
-      await pause(pauseOf(failureCount));
+      const reason = explain(error);
+      if (!(error instanceof PostgresFailure && error.isTransient && reason instanceof StorageError)) throw reason;
+      const { code, message } = reason;
+      if (clock.monotonicMs() >= untilMs)
+        throw new StorageError(code, `${message}; gave up after ${waitMsMax / 1000} s`, { cause: error });
+      if (message !== told) onWait(reason);
+      told = message;
     }
+    await unlessAborted(pause(pauseOf(failureCount)), signal);
+  }
+}
+
+/** Settles like `work`, or rejects as soon as `signal` is aborted: a connection may take seconds to fail. */
+async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (signal === undefined) return work;
+  let end = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', end);
   }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
-import type { ServiceContext } from '../../../src/service/context.js';
+import type { Scheduler, ServiceContext } from '../../../src/service/context.js';
 import { createMetrics } from '../../../src/service/http/metrics.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { changeItems, registerItems } from '../../../src/service/operations/register.js';
@@ -54,6 +54,8 @@ export interface RigOptions {
   readonly sizes?: Partial<WorkerSizes>;
   readonly settings?: Partial<ServiceSettings>;
   readonly pool?: () => StepPool;
+  /** Without one nothing runs by itself: tests tell the worker when to look for work. */
+  readonly scheduler?: Scheduler;
   /** The number of shards over which series are spread. */
   readonly groups?: number;
   /** Unless it is the one under test. */
@@ -91,8 +93,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     samples,
     clock,
     random: systemRandom,
-    // Nothing runs by itself: tests tell the worker when to look for work.
-    scheduler: { after: () => () => {} },
+    scheduler: options.scheduler ?? { after: () => () => {} },
     log: silentLog,
     settings: { ...defaultSettings, ...settings },
     metrics: createMetrics(),

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,9 @@ import { CheckpointError, createPlan, OutputLimitError } from '../../../src/inde
 import { explain } from '../../../src/service/operations/compute/explain.js';
 import { createThreadPool } from '../../../src/service/operations/compute/pool.js';
 import { step } from '../../../src/service/operations/compute/step.js';
+import { systemScheduler } from '../../../src/service/system.js';
 import { expectSame } from '../../laws/running.js';
+import { createTestClock } from '../app.js';
 import { item, minutes } from './posted.js';
 import { openRig, smallSizes } from './rig.js';
 
@@ -20,9 +22,27 @@ const room = minutes('room', 5000, (i) => (i * 37) % 101);
 const directory = mkdtempSync(join(tmpdir(), 'windrow-threads-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
+/** A script whose first step does something else. */
+function failingScript(name: string, statement: string) {
+  const path = join(directory, `${name}.mjs`);
+  const marker = join(directory, `${name}-begun`);
+  const lines = [
+    "import { existsSync, writeFileSync } from 'node:fs';",
+    `import { computeStep as compute } from ${JSON.stringify(url.href)};`,
+    `const marker = ${JSON.stringify(marker)};`,
+    'export function computeStep(message) {',
+    '  if (existsSync(marker)) return compute(message);',
+    "  writeFileSync(marker, '');",
+    `  ${statement}`,
+    '}',
+  ];
+  writeFileSync(path, lines.join('\n'));
+  return { script: pathToFileURL(path), hasBegun: () => existsSync(marker) };
+}
+
 describe('threads', () => {
   it('give what a step gives here, bit for bit, and do not take over what they are sent', async () => {
-    const pool = createThreadPool(url, 2);
+    const pool = createThreadPool(url, 2, systemScheduler);
     const here = step(plan, undefined, [room], options);
     const there = await Promise.all([1, 2, 3].map(() => pool.run(plan, undefined, [room], options)));
     for (const { state, results, preview, counts } of there) {
@@ -40,7 +60,7 @@ describe('threads', () => {
   });
 
   it('explain a result as it is explained here', async () => {
-    const pool = createThreadPool(url, 1);
+    const pool = createThreadPool(url, 1, systemScheduler);
     const { results } = step(plan, undefined, [room], options);
     const stored = { timeMs: results.timeMs[7]!, value: results.value[7]! };
     const question = { plan, read: [room], of: plan.items[0]!.output, stored, until: undefined };
@@ -53,7 +73,7 @@ describe('threads', () => {
   });
 
   it('report failures with their type', async () => {
-    const pool = createThreadPool(url, 1);
+    const pool = createThreadPool(url, 1, systemScheduler);
     await expect(pool.run(plan, new Uint8Array(40), [], options)).rejects.toThrow(CheckpointError);
     const limited = pool.run(plan, undefined, [room], { maxOutputSamples: 1 });
     await expect(limited).rejects.toThrow(OutputLimitError);
@@ -62,20 +82,8 @@ describe('threads', () => {
   });
 
   it('that die fail their step, and others replace them', async () => {
-    const script = join(directory, 'dying.mjs');
-    const marker = join(directory, 'died');
-    const lines = [
-      "import { existsSync, writeFileSync } from 'node:fs';",
-      `import { computeStep as compute } from ${JSON.stringify(url.href)};`,
-      `const marker = ${JSON.stringify(marker)};`,
-      'export function computeStep(message) {',
-      '  if (existsSync(marker)) return compute(message);',
-      "  writeFileSync(marker, '');",
-      '  process.exit(1);',
-      '}',
-    ];
-    writeFileSync(script, lines.join('\n'));
-    const pool = createThreadPool(pathToFileURL(script), 1);
+    const { script } = failingScript('dying', 'process.exit(1);');
+    const pool = createThreadPool(script, 1, systemScheduler);
     const [first, second] = await Promise.allSettled([
       pool.run(plan, undefined, [room], options),
       pool.run(plan, undefined, [room], options),
@@ -86,10 +94,48 @@ describe('threads', () => {
     await expect(pool.run(plan, undefined, [room], options)).rejects.toThrow('stopping');
   });
 
+  it('that hang are ended when their time is over, and others replace them', async () => {
+    const { script, hasBegun } = failingScript('hanging', 'for (;;);');
+    const time = createTestClock(0);
+    const pool = createThreadPool(script, 1, time.scheduler);
+    const hung = pool.run(plan, undefined, [room], options);
+    await expect.poll(hasBegun).toBe(true);
+    time.advance(300_000);
+    await expect(hung).rejects.toThrow('computeStep: the thread did not answer for 300 s and was ended');
+    expect((await pool.run(plan, undefined, [room], options)).counts.samplesIn).toBe(5000);
+    await pool.close();
+  });
+
+  it('that hang hold up no stop; their step is computed after the next start, and is no failure', async () => {
+    const { script, hasBegun } = failingScript('stopped', 'for (;;);');
+    const time = createTestClock(0);
+    const rig = await openRig({
+      sizes: { ...smallSizes, sliceSamples: 1000, sourceSamplesMin: 100 },
+      pool: () => createThreadPool(script, 1, time.scheduler),
+      scheduler: time.scheduler,
+      // The first failure would be the last.
+      settings: { retryCountMax: 0 },
+    });
+    try {
+      await rig.append(room);
+      await rig.register([item('Mul', { scalar: 3 }, ['room'], 'thrice')]);
+      await expect.poll(hasBegun).toBe(true);
+      const restarting = rig.restart();
+      time.advance(2000);
+      await restarting;
+      await rig.worker().onIdle();
+      const { expected, found } = await rig.compare();
+      expectSame(found, expected);
+      expect((await rig.items()).map(({ state }) => state)).toEqual(['Active']);
+    } finally {
+      await rig.close();
+    }
+  });
+
   it('compute the history of items', async () => {
     const rig = await openRig({
       sizes: { ...smallSizes, sliceSamples: 1000, sourceSamplesMin: 100, stepsMax: 4 },
-      pool: () => createThreadPool(url, 2),
+      pool: () => createThreadPool(url, 2, systemScheduler),
       settings: { workerCount: 2 },
     });
     try {

@@ -1,59 +1,123 @@
-import { connect, createServer, type Server } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { openPostgresStorage } from '../../../src/storage/postgres/open.js';
-import { createDatabase, hasPostgres, type TestDatabase } from './open.js';
+import { describe, expect, it } from 'vitest';
+import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/postgres/open.js';
+import { hasPostgres } from './open.js';
+import { asksPassword, hasNoTls, isGone, isSilent, isStarting, openWay, refusal } from './way.js';
 
-let database: TestDatabase | undefined;
-let server: Server | undefined;
-afterEach(async () => {
-  server?.close();
-  await database?.remove();
-});
+const clock = { monotonicMs: () => performance.now() };
+const forEver = Number.POSITIVE_INFINITY;
 
-/** An ErrorResponse of PostgreSQL's protocol: the answer of a server that is recovering. */
-function refusal(): Buffer {
-  const fields = Buffer.from('SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0');
-  const head = Buffer.from('E\0\0\0\0');
-  head.writeInt32BE(fields.length + 4, 1);
-  return Buffer.concat([head, fields]);
-}
-
-/** A proxy that refuses the first connections like a server that is starting. */
-async function openWay(folder: string, refusedCount: number): Promise<number> {
-  let count = 0;
-  server = createServer((socket) => {
-    socket.on('error', () => {});
-    if (count++ < refusedCount) return void socket.once('data', () => socket.end(refusal()));
-    const way = connect(`${folder}/.s.PGSQL.5432`);
-    way.on('error', () => socket.destroy());
-    way.pipe(socket).pipe(way);
+describe.runIf(hasPostgres)('a database that cannot be reached yet', () => {
+  it.each([
+    ['is starting', [isStarting, isStarting, isStarting], /the database system is starting up/],
+    ['does not answer in time', [isSilent], /timeout expired/],
+    ['ends the connection', [isGone, isGone], /PostgreSQL does not answer: /],
+    ['has no connection left', [refusal('53300', 'sorry, too many clients already')], /raise max_connections/],
+  ])('is waited for, and the reason is told once: it %s', async (_, answers, reason) => {
+    const way = await openWay(answers, answers.length);
+    const reasons: string[] = [];
+    const onWait = ({ message }: Error) => void reasons.push(message);
+    const storage = await openPostgresStorage({ address: way.address(), clock, onWait });
+    await storage.check();
+    await storage.close();
+    expect(reasons).toEqual([expect.stringMatching(reason)]);
   });
-  await new Promise((resolve) => server!.listen(0, '127.0.0.1', () => resolve(undefined)));
-  return (server.address() as { port: number }).port; // `as`: a TCP server has a port
-}
 
-async function openWith(refusedCount: number, monotonicMs: () => number) {
-  database = await createDatabase();
-  const { pathname, searchParams } = new URL(database.address.replace('@/', '@socket/'));
-  const port = await openWay(searchParams.get('host')!, refusedCount);
-  return openPostgresStorage({ address: `postgres://windrow@127.0.0.1:${port}${pathname}`, clock: { monotonicMs } });
-}
-
-describe.runIf(hasPostgres)('a database that is still starting', () => {
-  it('is waited for', async () => {
-    const storage = await openWith(3, () => performance.now());
+  it('is waited for while it is a standby, which takes no writes', async () => {
+    const way = await openWay([], 0);
+    const name = new URL(way.address()).pathname.slice(1);
+    await way.database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    let promoting: Promise<unknown> | undefined;
+    const onWait = () => {
+      promoting = way.database.query(
+        `BEGIN READ WRITE; ALTER DATABASE ${name} RESET default_transaction_read_only; COMMIT`,
+      );
+    };
+    const storage = await openPostgresStorage({ address: way.address(), clock, onWait });
+    await promoting;
     await storage.check();
     await storage.close();
   });
 
-  it('is not waited for indefinitely', async () => {
+  it('is not waited for longer than asked, and the error says for how long it was', async () => {
+    const way = await openWay([isStarting], forEver);
     let nowMs = 0;
-    const later = () => {
-      nowMs += 10_000;
-      return nowMs;
+    const later = {
+      monotonicMs: () => {
+        nowMs += 10_000;
+        return nowMs;
+      },
     };
-    await expect(openWith(Number.POSITIVE_INFINITY, later)).rejects.toThrow(
-      /the database system is starting up \(57P03\); check that the database runs/,
-    );
+    await expect(
+      openPostgresStorage({ address: way.address(), clock: later, waitMsMax: 60_000 }),
+    ).rejects.toMatchObject({
+      code: 'storage.failed',
+      message: expect.stringMatching(
+        /the database system is starting up \(57P03\); check that the database runs .*; gave up after 60 s$/,
+      ),
+    });
+    expect(way.count()).toBe(6);
+  });
+
+  it('is not waited for once the start is to end, even in the middle of a connection', async () => {
+    const way = await openWay([isSilent], forEver);
+    const ending = new AbortController();
+    const options: PostgresOptions = { address: way.address(), clock, signal: ending.signal, waitMsMax: 20_000 };
+    const opening = openPostgresStorage(options);
+    await expect.poll(way.count).toBe(1);
+    const reason = new Error('it ends');
+    ending.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+    expect(way.count()).toBe(1);
+  });
+});
+
+describe.runIf(hasPostgres)('what waiting cannot mend is refused at the first connection', () => {
+  it.each([
+    ['a wrong password', [refusal('28P01', 'password authentication failed')], /no access: .*check the user/],
+    ['a missing password', [asksPassword], /no access: .*password.*check the user/],
+    ['a server without TLS', [hasNoTls], /does not support SSL/, '?sslmode=verify-full'],
+    ['an error of the server', [refusal('XX000', 'could not read file')], /PostgreSQL reports damage/],
+  ])('%s', async (_, answers, message, query = '') => {
+    const way = await openWay(answers, forEver);
+    const address = `${way.address()}${query}`;
+    await expect(openPostgresStorage({ address, clock, waitMsMax: 20_000 })).rejects.toThrow(message);
+    expect(way.count()).toBe(1);
+  });
+
+  it('an unknown database', async () => {
+    const way = await openWay([], 0);
+    const address = `${way.address()}_of_nobody`;
+    const message = /no access: database .* does not exist/;
+    await expect(openPostgresStorage({ address, clock, waitMsMax: 20_000 })).rejects.toThrow(message);
+    expect(way.count()).toBe(1);
+  });
+
+  it('an unknown user', async () => {
+    const way = await openWay([], 0);
+    const options: PostgresOptions = { address: way.address('nobody'), clock, waitMsMax: 20_000 };
+    await expect(openPostgresStorage(options)).rejects.toThrow(/no access: role "nobody" does not exist/);
+    expect(way.count()).toBe(1);
+  });
+
+  it('a certificate that is not there', async () => {
+    const way = await openWay([], 0);
+    const address = `${way.address()}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`;
+    const message = /\/nowhere\/ca\.pem/;
+    await expect(openPostgresStorage({ address, clock, waitMsMax: 20_000 })).rejects.toMatchObject({
+      code: 'storage.failed',
+      message: expect.stringMatching(message),
+    });
+    expect(way.count()).toBe(0);
+  });
+
+  it('a store of a newer version', async () => {
+    const way = await openWay([], 0);
+    const storage = await openPostgresStorage({ address: way.address(), clock });
+    await storage.close();
+    await way.database.query(`UPDATE windrow_meta SET "value" = '99' WHERE "name" IN ('version', 'oldestVersion')`);
+    const before = way.count();
+    const opening = openPostgresStorage({ address: way.address(), clock, waitMsMax: 20_000 });
+    await expect(opening).rejects.toMatchObject({ code: 'storage.newer' });
+    expect(way.count()).toBe(before + 1);
   });
 });

@@ -1,6 +1,7 @@
 import type { Series } from '../../../core/series.js';
 import { CheckpointError, type ErrorCode, OutputLimitError, type Plan } from '../../../index.js';
-import { builtScript, Threads } from '../../threads.js';
+import type { Scheduler } from '../../context.js';
+import { builtScript, HungThreadError, Threads } from '../../threads.js';
 import { type Explanation, explain, type Question } from './explain.js';
 import { type StepOptions, type StepResult, step } from './step.js';
 
@@ -30,9 +31,11 @@ export interface StepFailure {
 }
 
 /** Opens the threads of a service; computes in this thread if there are to be none, or their script is not built. */
-export function openStepPool(threadCount: number): StepPool {
+export function openStepPool(threadCount: number, scheduler: Scheduler): StepPool {
   const script = builtScript('step-worker');
-  return script === undefined || threadCount < 1 ? createInlinePool() : createThreadPool(script, threadCount);
+  return script === undefined || threadCount < 1
+    ? createInlinePool()
+    : createThreadPool(script, threadCount, scheduler);
 }
 
 /** Computes in this thread: for machines without a spare one, and for tests. */
@@ -44,15 +47,20 @@ export function createInlinePool(): StepPool {
   };
 }
 
+/** A step of a slice, or an explanation, takes seconds. */
+const WORK_MS_MAX = 300_000;
+
 /**
- * Computes in threads. One that dies fails its work.
+ * Computes in threads. One that dies fails its work, as does one that hangs.
  *
  * @param script `step-worker`.
  */
-export function createThreadPool(script: URL, threadCount: number): StepPool {
+export function createThreadPool(script: URL, threadCount: number, scheduler: Scheduler): StepPool {
   const threads = new Threads(script, threadCount);
+  const limit = { scheduler, ms: WORK_MS_MAX };
   const compute = async <Result>(name: string, message: StepMessage | Question): Promise<Result> => {
-    const answer = await threads.run<Answer<Result>>(name, message).catch((cause: unknown) => {
+    const answer = await threads.run<Answer<Result>>(name, message, limit).catch((cause: unknown) => {
+      if (cause instanceof HungThreadError) throw cause;
       throw new Error(threads.isClosed ? 'the service is stopping' : 'a worker thread died', { cause });
     });
     if ('failure' in answer) throw failureError(answer.failure);

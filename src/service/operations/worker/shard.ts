@@ -149,6 +149,8 @@ export class ShardWorker {
     for (let step: PendingStep | undefined = first; step !== undefined && !isStopping(); ) {
       const current: PendingStep = step;
       const outcome = await this.#compute(current);
+      // It may have failed because the worker stops, which is no failure of the item.
+      if ('failure' in outcome && isStopping()) return;
       const { organisation, itemId } = current.item;
       const work = async (session: Session) =>
         (await session.itemOf(organisation, itemId))?.continueTurn(session, current, outcome);

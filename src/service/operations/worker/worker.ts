@@ -18,6 +18,9 @@ interface Holding {
  */
 const REFUSAL_MS = 200;
 
+/** How long a stop waits for steps that run. */
+const STOP_MS_MAX = 2000;
+
 /** Keeps the results of all items up to date. */
 export class Worker {
   readonly #context: ServiceContext;
@@ -110,13 +113,19 @@ export class Worker {
     }
   }
 
-  /** Takes no new work, finishes running steps, writes checkpoints, and releases the shards. */
+  /**
+   * Takes no new work, finishes running steps, writes checkpoints, and releases the shards. A step that does not end
+   * soon is dropped: it has stored nothing, and is computed again after the next start.
+   */
   async stop(): Promise<void> {
     if (this.#state === 'stopping') return;
     this.#state = 'stopping';
     this.#stopListening();
     this.#cancelPoll();
+    const { pool } = this.#parts;
+    const cancel = this.#context.scheduler.after(STOP_MS_MAX, () => void pool.close());
     while (this.#running.size > 0) await Promise.all(this.#running);
+    cancel();
     for (const [shard, { worker }] of this.#held) {
       try {
         await worker.checkpoint();
@@ -127,7 +136,7 @@ export class Worker {
       }
     }
     this.#held.clear();
-    await this.#parts.pool.close();
+    await pool.close();
   }
 
   // Running work, so that `stop` can await it.
