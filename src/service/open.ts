@@ -101,8 +101,9 @@ async function openOwnStorage(
   clock: Clock,
   waiting: Waiting,
 ): Promise<Storage> {
-  if (store !== undefined && store !== '')
+  if (store !== undefined && store !== '') {
     return openStorage({ address: store, clock, waitMsMax: storeWaitMsMax, ...waiting });
+  }
   if (dataDirectory === undefined || dataDirectory === '')
     throw new TypeError('expected dataDirectory, store, or a storage of your own; received none of them');
   prepareDataDirectory(dataDirectory);

@@ -77,8 +77,9 @@ async function onceReached(
       const reason = explain(error);
       if (!(error instanceof PostgresFailure && error.isTransient && reason instanceof StorageError)) throw reason;
       const { code, message } = reason;
-      if (clock.monotonicMs() >= untilMs)
+      if (clock.monotonicMs() >= untilMs) {
         throw new StorageError(code, `${message}; gave up after ${waitMsMax / 1000} s`, { cause: error });
+      }
       if (message !== told) onWait(reason);
       told = message;
     }
