@@ -15,8 +15,8 @@ export function areSurelyEqual(a: unknown, b: unknown): boolean {
 }
 
 /**
- * `expect(found).toEqual(expected)` for loops of many thousand cases: to make an expectation takes longer than to compare
- * a few samples.
+ * `expect(found).toEqual(expected)` for loops of many thousand cases: to make an expectation takes longer than to
+ * compare a few samples.
  */
 export function expectEqual(found: unknown, expected: unknown): void {
   if (!areSurelyEqual(found, expected)) expect(found).toEqual(expected);
