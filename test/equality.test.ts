@@ -1,7 +1,7 @@
 import { deepStrictEqual as assertEqual } from 'node:assert';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { areSurelyEqual } from './equality.js';
+import { areSurelyEqual, expectEqual } from './equality.js';
 
 const column = fc.array(fc.double()).map((values) => Float64Array.from(values));
 const leaf = fc.oneof(fc.integer({ min: -1, max: 1 }), fc.constantFrom(-0, Number.NaN, 'a', null, undefined), column);
@@ -52,7 +52,8 @@ test.each([
       [2, 3],
     ],
   ],
-])('toEqual still tells %o from %o', (a, b) => {
+])('toEqual and expectEqual tell %o from %o', (a, b) => {
   expect(a).not.toEqual(b);
   expect(() => expect(a).toEqual(b)).toThrow('to deeply equal');
+  expect(() => expectEqual(a, b)).toThrow('to deeply equal');
 });

@@ -14,6 +14,14 @@ export function areSurelyEqual(a: unknown, b: unknown): boolean {
   return Object.keys(a).length === a.length && Object.keys(b).length === b.length;
 }
 
+/**
+ * `expect(found).toEqual(expected)` for loops of many thousand cases: to make an expectation takes longer than to
+ * compare a few samples.
+ */
+export function expectEqual(found: unknown, expected: unknown): void {
+  if (!areSurelyEqual(found, expected)) expect(found).toEqual(expected);
+}
+
 function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

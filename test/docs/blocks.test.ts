@@ -30,7 +30,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 const isRun = ({ text }: CodeBlock): boolean => !Object.keys(NOT_RUN).some((start) => text.startsWith(start));
 
 const shell = new Shell();
-const programPaths: string[] = [];
+const shownPaths: string[] = [];
 
 beforeAll(async () => {
   const ensured = spawnSync(process.execPath, [join(root, 'scripts/ensure.mjs'), '--check'], { encoding: 'utf8' });
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => shell.close());
 
-test('the TypeScript of the pages has no type errors', () => expect(faultsOf(programPaths)).toEqual([]));
+test('the TypeScript of the pages has no type errors', () => expect(faultsOf(shownPaths)).toEqual([]));
 
 const shown = pages.map((page) => ({ page, blocks: codeBlocks(readFileSync(join(root, page), 'utf8')) }));
 
@@ -101,11 +101,14 @@ describe.each(shown.filter(({ blocks }) => blocks.length > 0))('$page', ({ page,
 
 const MARK = 'the block of line';
 
-/** Writes the TypeScript of a page as one program. */
+/** Writes the TypeScript of a page as one program: as shown, for the compiler, and over the sources, to run it. */
 function writeProgram(page: string, programs: readonly CodeBlock[]): string {
-  const path = join(shell.folder, `${page.replaceAll('/', '-')}.ts`);
+  const name = page.replaceAll('/', '-');
+  const shownPath = join(shell.folder, `${name}.shown.ts`);
+  writeFileSync(shownPath, programs.map(({ text }) => text).join('\n'));
+  shownPaths.push(shownPath);
+  const path = join(shell.folder, `${name}.ts`);
   writeFileSync(path, programs.map(({ text, line }) => `console.log('${MARK}', ${line});\n${inTree(text)}`).join('\n'));
-  programPaths.push(path);
   return path;
 }
 
@@ -134,12 +137,18 @@ function inTree(text: string): string {
   return moved.includes('app.listen') ? `${moved}\nawait app.close();` : moved;
 }
 
-function faultsOf(paths: readonly string[]): string[] {
+/** Against the published declarations, which are what a user's compiler reads, and a quarter of the files. */
+function faultsOf(shown: readonly string[]): string[] {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
   const typeRoots = [join(root, 'node_modules/@types')];
-  const program = ts.createProgram(paths, { ...options, types: ['node'], typeRoots });
-  const faults = paths.flatMap((path) => ts.getPreEmitDiagnostics(program, program.getSourceFile(path)));
+  const paths = {
+    windrow: ['dist/index.d.ts'],
+    'windrow/*': ['dist/*.d.ts'],
+    fastify: ['node_modules/fastify/fastify.d.ts'],
+  };
+  const program = ts.createProgram(shown, { ...options, types: ['node'], typeRoots, baseUrl: root, paths });
+  const faults = shown.flatMap((path) => ts.getPreEmitDiagnostics(program, program.getSourceFile(path)));
   return faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as arithmetic from '../../src/kernels/arithmetic.js';
 import { isAllFinite, isRising } from '../../src/kernels/check.js';
 import * as compare from '../../src/kernels/compare.js';
+import { expectEqual } from '../equality.js';
 import { fractionOf, minus } from '../oracle/numbers.js';
 import { anyDouble, anyFinite, columnOf, expectSameBits, scratchColumn } from './columns.js';
 
@@ -96,7 +97,7 @@ describe('a kernel over two columns gives each pair its result, in WebAssembly m
             for (const out of outsFor(left)) {
               left.set(a);
               const after = out.slice(count, count + 8);
-              expect(kernel(left, right, count, out)).toBe(expected.every(Number.isFinite));
+              expectEqual(kernel(left, right, count, out), expected.every(Number.isFinite));
               expectSameBits(out.subarray(0, count), expected);
               expectSameBits(out.subarray(count, count + 8), after);
               if (out !== left) expectSameBits(left.subarray(0, a.length), a);
@@ -118,7 +119,7 @@ describe('a kernel over a column and a scalar gives each value its result, in We
         for (const column of places(a, 0)) {
           for (const out of outsFor(column)) {
             column.set(a);
-            expect(kernel(column, a.length, scalar, out)).toBe(expected.every(Number.isFinite));
+            expectEqual(kernel(column, a.length, scalar, out), expected.every(Number.isFinite));
             expectSameBits(out.subarray(0, a.length), expected);
             if (out !== column) expectSameBits(column.subarray(0, a.length), a);
           }
@@ -183,7 +184,7 @@ test('isAllFinite finds any value that is not finite', () => {
     fc.property(columnOf(anyDouble), fc.nat(5), (a, skipped) => {
       const from = Math.min(skipped, a.length);
       for (const column of places(a, 0)) {
-        expect(isAllFinite(column, from, a.length)).toBe(a.slice(from).every(Number.isFinite));
+        expectEqual(isAllFinite(column, from, a.length), a.slice(from).every(Number.isFinite));
       }
     }),
     { numRuns: 2000 },

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { copyFinite, firstNotRising, isSameTimes } from '../../src/kernels/check.js';
 import { lerp } from '../../src/kernels/interpolate.js';
 import { firstAfter, firstAtOrAfter, firstAtOrAfterGuess } from '../../src/kernels/search.js';
+import { expectEqual } from '../equality.js';
 import { anyDouble, columnOf, risingOf } from './columns.js';
 
 /** The first index in `from..count` that matches, else `count`. */
@@ -27,9 +28,12 @@ test('searches agree with a linear scan, from any start and with any guess', () 
         const from = Math.min(low, count);
         const timeMs = isBetween ? t + 0.5 : t;
         const atOrAfter = scan(from, count, (i) => column[i]! >= timeMs);
-        expect(firstAtOrAfter(column, from, count, timeMs)).toBe(atOrAfter);
-        expect(firstAtOrAfterGuess(column, from, count, timeMs, guess)).toBe(atOrAfter);
-        expect(firstAfter(column, from, count, timeMs)).toBe(scan(from, count, (i) => column[i]! > timeMs));
+        expectEqual(firstAtOrAfter(column, from, count, timeMs), atOrAfter);
+        expectEqual(firstAtOrAfterGuess(column, from, count, timeMs, guess), atOrAfter);
+        expectEqual(
+          firstAfter(column, from, count, timeMs),
+          scan(from, count, (i) => column[i]! > timeMs),
+        );
       },
     ),
     { numRuns: 10_000 },
@@ -41,7 +45,7 @@ test('firstNotRising finds the first time that is not later than the one before'
     fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 12 }), fc.nat(12), (times, place) => {
       const from = Math.min(place, times.length);
       const expected = scan(from, times.length, (i) => !(times[i]! > (i === from ? 3 : times[i - 1]!)));
-      expect(firstNotRising(Float64Array.from(times), from, times.length, 3)).toBe(expected);
+      expectEqual(firstNotRising(Float64Array.from(times), from, times.length, 3), expected);
     }),
     { numRuns: 2000 },
   );
@@ -54,7 +58,10 @@ test('copyFinite keeps the samples with finite values, in order', () => {
       const [times, kept] = [new Float64Array(values.length + 1), new Float64Array(values.length + 1)];
       const count = copyFinite(timeMs, Float64Array.from(values), values.length, times, kept);
       const expected = values.map((x, i) => [i, x] as const).filter(([, x]) => Number.isFinite(x));
-      expect([...times.subarray(0, count)].map((t, i) => [t, kept[i]!])).toEqual(expected);
+      expectEqual(
+        [...times.subarray(0, count)].map((t, i) => [t, kept[i]!]),
+        expected,
+      );
     }),
     { numRuns: 500 },
   );
@@ -66,7 +73,7 @@ test('isSameTimes compares as many times as asked', () => {
       const count = Math.min(length, column.length);
       const other = column.slice();
       if (place < other.length) other[place] = -99;
-      expect(isSameTimes(column, other, count)).toBe(place >= count);
+      expectEqual(isSameTimes(column, other, count), place >= count);
     }),
     { numRuns: 500 },
   );
@@ -76,10 +83,10 @@ test('lerp gives both ends exactly and never goes beyond them', () => {
   const end = fc.double({ noNaN: true, min: -1e300, max: 1e300 });
   fc.assert(
     fc.property(end, end, fc.double({ noNaN: true, min: 0, max: 1 }), (a, b, f) => {
-      expect(lerp(a, b, 0)).toBe(a + 0 * (b - a));
-      expect(lerp(a, b, 1)).toBe(b - (b - a) * 0);
+      expectEqual(lerp(a, b, 0), a + 0 * (b - a));
+      expectEqual(lerp(a, b, 1), b - (b - a) * 0);
       const x = lerp(a, b, f);
-      expect(x >= Math.min(a, b) && x <= Math.max(a, b)).toBe(true);
+      expectEqual(x >= Math.min(a, b) && x <= Math.max(a, b), true);
     }),
     { numRuns: 5000 },
   );

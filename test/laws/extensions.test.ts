@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { expectEqual } from '../equality.js';
 import { valueArbitrary } from './samples.js';
 import { chainOf, type Pair, pairsOf, resultOf, risingArbitrary } from './steps.js';
 
@@ -26,7 +27,7 @@ describe('compression keeps its bound', () => {
         const size = Math.max(...given.map(([, one]) => Math.abs(one)));
         expect(Math.abs(onLines(kept, t) - x)).toBeLessThanOrEqual(bound + 1e-12 * size);
       }
-      expect([kept[0], kept.at(-1)]).toEqual([given[0], given.at(-1)]);
+      expectEqual([kept[0], kept.at(-1)], [given[0], given.at(-1)]);
     });
     fc.assert(property, runs);
   });
@@ -46,7 +47,10 @@ describe('compression keeps its bound', () => {
     const property = fc.property(risingArbitrary(anyFinite), method, (series, way) => {
       const kept = resultOf('Downsample', { interval: 'Hourly', method: way }, [series]);
       const given = pairsOf(series);
-      expect(kept.filter(([t, x]) => !given.some(([s, y]) => s === t && Object.is(x, y)))).toEqual([]);
+      expectEqual(
+        kept.filter(([t, x]) => !given.some(([s, y]) => s === t && Object.is(x, y))),
+        [],
+      );
       const extremes = (pairs: readonly Pair[]) => [
         Math.min(...pairs.map(([, x]) => x)) + 0,
         Math.max(...pairs.map(([, x]) => x)) + 0,
@@ -65,7 +69,7 @@ describe('an operation equals others combined', () => {
         ['Mul', { scalar: slope }],
         ['Add', { scalar: offset }],
       ] as const;
-      expect(resultOf('Scale', { slope, offset }, [series])).toEqual(chainOf(steps, series));
+      expectEqual(resultOf('Scale', { slope, offset }, [series]), chainOf(steps, series));
     });
     fc.assert(property, runs);
   });
@@ -74,7 +78,7 @@ describe('an operation equals others combined', () => {
     const property = fc.property(risingArbitrary(anyFinite), small, fc.nat(9), (series, lower, width) => {
       const cleanse = { function: 'BoundsLimitCleanse', lowerbound: lower, upperbound: lower + width };
       const clamped = resultOf('Clamp', { lower, upper: lower + width }, [series]);
-      expect(clamped).toEqual(resultOf('Cleanse', cleanse, [series]));
+      expectEqual(clamped, resultOf('Cleanse', cleanse, [series]));
     });
     fc.assert(property, runs);
   });
@@ -95,7 +99,10 @@ describe('an operation equals others combined', () => {
     const property = fc.property(risingArbitrary(), (series) => {
       const filled = resultOf('Fill', { frequency: 'PT1H', method: 'linear' }, [series], { maxOutputSamples: 1e6 });
       const times = new Set(series.timeMs);
-      expect(filled.filter(([t]) => times.has(t))).toEqual(pairsOf(series));
+      expectEqual(
+        filled.filter(([t]) => times.has(t)),
+        pairsOf(series),
+      );
     });
     fc.assert(property, { numRuns: 300 });
   });
@@ -107,7 +114,10 @@ describe('an operation equals others combined', () => {
       if (decided < 0) return;
       const states = resultOf('Hysteresis', { on, off }, [series]).slice(decided);
       const others = resultOf('Hysteresis', { on: off, off: on }, [series]).slice(decided);
-      expect(others).toEqual(states.map(([t, x]) => [t, 1 - x]));
+      expectEqual(
+        others,
+        states.map(([t, x]) => [t, 1 - x]),
+      );
     });
     fc.assert(property, runs);
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Series } from '../../src/index.js';
+import { expectEqual } from '../equality.js';
 import { roundTo } from '../oracle/numbers.js';
 import { valueArbitrary, zoneNames } from './samples.js';
 import { chainOf, type Pair, pairsOf, resultOf, risingArbitrary, runStep, scaledArbitrary, ulpOf } from './steps.js';
@@ -49,7 +50,7 @@ test('Where and Mask together give back the input, and share no sample', () => {
     fc.pre(valuerangelist.length + timerangelist.length > 0);
     const kept = resultOf('Where', { valuerangelist, timerangelist }, [series]);
     const rest = resultOf('Mask', { valuerangelist, timerangelist }, [series]);
-    expect(merged(kept, rest)).toEqual(pairsOf(series));
+    expectEqual(merged(kept, rest), pairsOf(series));
   });
   fc.assert(property, runs);
 });
@@ -64,10 +65,16 @@ test('BoundsLimitCleanse changes the samples that BoundsLimitAnomaly gives, and 
       const cleansed = resultOf('Cleanse', { function: 'BoundsLimitCleanse', ...bounds }, [series]);
       const anomalies = resultOf('Cleanse', { function: 'BoundsLimitAnomaly', ...bounds }, [series]);
       const given = pairsOf(series);
-      expect(cleansed.map(([t]) => t)).toEqual(given.map(([t]) => t));
-      expect(cleansed.every(([, x]) => x >= lower && x <= lower + width)).toBe(true);
+      expectEqual(
+        cleansed.map(([t]) => t),
+        given.map(([t]) => t),
+      );
+      expectEqual(
+        cleansed.every(([, x]) => x >= lower && x <= lower + width),
+        true,
+      );
       const changed = given.filter(([, x], i) => !Object.is(cleansed[i]![1], x));
-      expect(changed).toEqual(anomalies);
+      expectEqual(changed, anomalies);
       expect(cleansed.filter(([, x]) => x !== lower && x !== lower + width).every(([t, x]) => holds(given, t, x))).toBe(
         true,
       );
@@ -105,7 +112,7 @@ describe('Shift', () => {
       directions,
       (series, by, ways) => {
         const steps = ways.map((direction) => ['Shift', { function: 'ShiftByTime', shift: by, direction }] as const);
-        expect(chainOf(steps, series)).toEqual(pairsOf(series));
+        expectEqual(chainOf(steps, series), pairsOf(series));
       },
     );
     fc.assert(property, runs);
@@ -119,7 +126,7 @@ describe('Shift', () => {
         fc.pre(isFarFromEdges(series));
         const common = { function: 'ShiftByWindow', shift, window };
         const steps = ['forward', 'backward'].map((direction) => ['Shift', { ...common, direction }] as const);
-        expect(chainOf(steps, series)).toEqual(pairsOf(series));
+        expectEqual(chainOf(steps, series), pairsOf(series));
       },
     );
     fc.assert(property, runs);
@@ -140,7 +147,7 @@ describe('Shift', () => {
         const starts = { ...series, timeMs, value };
         const common = { function: 'ShiftByWindow', shift, window: interval };
         const steps = ['forward', 'backward'].map((direction) => ['Shift', { ...common, direction }] as const);
-        expect(chainOf(steps, starts, { timezone })).toEqual(pairsOf(starts));
+        expectEqual(chainOf(steps, starts, { timezone }), pairsOf(starts));
       },
     );
     fc.assert(property, runs);
@@ -170,7 +177,10 @@ describe('Aggregate', () => {
       for (const [name, of] of Object.entries(expected)) {
         const found = resultOf('Aggregate', { function: name, interval }, [series]);
         const starts = [...inWindow.keys()].filter((start) => start >= -62_135_596_800_000);
-        expect(found).toEqual(starts.map((start) => [start, of(values(start))]));
+        expectEqual(
+          found,
+          starts.map((start) => [start, of(values(start))]),
+        );
       }
     });
     fc.assert(property, runs);
@@ -190,7 +200,10 @@ describe('Aggregate', () => {
           timezone,
           maxOutputSamples: 1_000_000,
         });
-        expect(counts.reduce((sum, [, count]) => sum + count, 0)).toBe(series.timeMs.length);
+        expectEqual(
+          counts.reduce((sum, [, count]) => sum + count, 0),
+          series.timeMs.length,
+        );
       },
     );
     fc.assert(property, runs);
@@ -206,7 +219,10 @@ describe('Aggregate', () => {
         for (const name of names) {
           const expected = /Range|Delta|Variance|Deviation/.test(name) ? 0 : x;
           const found = resultOf('Aggregate', { function: name, interval }, [equal]);
-          expect(found.every(([, y]) => y === expected)).toBe(true);
+          expectEqual(
+            found.every(([, y]) => y === expected),
+            true,
+          );
         }
       },
     );
@@ -240,8 +256,14 @@ describe('Aggregate Pipeline', () => {
         // Each part is rounded once, and the result once more.
         const largest = Math.max(0, ...parts.map(([, x]) => Math.abs(x)), ...sums.map(([, x]) => Math.abs(x)));
         const tolerance = (parts.length / 2 + 1) * ulpOf(largest);
-        expect(sumsOfSums.map(([t]) => t)).toEqual(sums.map(([t]) => t));
-        expect(sums.every(([, x], i) => Math.abs(x - sumsOfSums[i]![1]) <= tolerance)).toBe(true);
+        expectEqual(
+          sumsOfSums.map(([t]) => t),
+          sums.map(([t]) => t),
+        );
+        expectEqual(
+          sums.every(([, x], i) => Math.abs(x - sumsOfSums[i]![1]) <= tolerance),
+          true,
+        );
       },
     );
     fc.assert(property, runs);
@@ -266,7 +288,7 @@ describe('Aggregate Pipeline', () => {
             { function: second, interval: long },
           ];
           const direct = resultOf('Aggregate', { function: name, interval: long, closed }, [series]);
-          expect(resultOf('Aggregate Pipeline', { pipeline, closed }, [series])).toEqual(direct);
+          expectEqual(resultOf('Aggregate Pipeline', { pipeline, closed }, [series]), direct);
         }
       },
     );
@@ -290,8 +312,14 @@ describe('Round', () => {
       (series, roundtodigits, ties) => {
         const once = resultOf('Round', { roundtodigits, mode: ties }, [series]);
         const expected = pairsOf(series).map(([t, x]): Pair => [t, roundTo(x, roundtodigits, ties)]);
-        expect(once).toEqual(expected.filter(([, x]) => Number.isFinite(x)));
-        expect(once.some(([, x]) => Object.is(x, -0))).toBe(false);
+        expectEqual(
+          once,
+          expected.filter(([, x]) => Number.isFinite(x)),
+        );
+        expectEqual(
+          once.some(([, x]) => Object.is(x, -0)),
+          false,
+        );
         const twice = chainOf(
           [
             ['Round', { roundtodigits, mode: ties }],
@@ -299,7 +327,7 @@ describe('Round', () => {
           ],
           series,
         );
-        expect(twice).toEqual(once);
+        expectEqual(twice, once);
       },
     );
     fc.assert(property, { numRuns: 3000 });
@@ -337,8 +365,14 @@ describe('HoldLastValue', () => {
         const lengthMs = LENGTH_MS[interval]!;
         const given = pairsOf(series);
         const held = resultOf('HoldLastValue', { interval }, [series]);
-        expect(held.every(([t]) => t % lengthMs === 0)).toBe(true);
-        expect(held.every(([t], i) => i === 0 || t === held[i - 1]![0] + lengthMs)).toBe(true);
+        expectEqual(
+          held.every(([t]) => t % lengthMs === 0),
+          true,
+        );
+        expectEqual(
+          held.every(([t], i) => i === 0 || t === held[i - 1]![0] + lengthMs),
+          true,
+        );
         for (const [t, x] of held) expect(x).toBe(given.filter(([s]) => s <= t).at(-1)![1]);
       },
     );
@@ -371,7 +405,7 @@ describe('a series with itself, in any alignment:', () => {
     const property = fc.property(risingArbitrary(anyFinite), align, (series, mode) => {
       const { series: found, report } = runStep(operation, { align: mode }, [series, series]);
       const expected = same(values)(series);
-      expect(pairsOf(found[0]!)).toEqual(expected);
+      expectEqual(pairsOf(found[0]!), expected);
       expect(report.steps[0]!.dropped).toEqual({
         nonFinite: series.timeMs.length - expected.length,
         outOfRange: 0,
@@ -410,7 +444,10 @@ describe('a series with itself, in any alignment:', () => {
           series,
         ),
       ).toEqual(once);
-      expect(once).toEqual(pairsOf(series).map(([t, x]) => [t, x < 0 ? -x : x === 0 ? 0 : x]));
+      expectEqual(
+        once,
+        pairsOf(series).map(([t, x]) => [t, x < 0 ? -x : x === 0 ? 0 : x]),
+      );
     });
     fc.assert(property, { numRuns: 400 });
   });

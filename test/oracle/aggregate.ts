@@ -156,32 +156,25 @@ function moreOf(
   before: Sample | undefined,
   parameters: AggregateParameters,
 ): WindowResult | undefined {
-  const values = own.map(({ value }) => value);
   const known = before === undefined ? own : [before, ...own];
-  const steps = known.slice(1).map(({ value }, i) => [known[i]?.value ?? Number.NaN, value] as const);
-  const [first] = known;
-  const last = known.at(-1);
+  const steps = () => known.slice(1).map(({ value }, i) => [known[i]?.value ?? Number.NaN, value] as const);
   switch (parameters.function.toLowerCase()) {
-    case 'mode': {
-      const count = (x: number): number => values.filter((y) => y === x).length;
-      return Float64Array.from(values)
-        .sort()
-        .reduce((best, x) => (count(x) > count(best) ? x : best));
-    }
+    case 'mode':
+      return modeOf(own.map(({ value }) => value));
     case 'distinctcount':
-      return new Set(values).size;
+      return new Set(own.map(({ value }) => value)).size;
     case 'timeofmin':
       return own.reduce((best, sample) => (sample.value < best.value ? sample : best)).timeMs;
     case 'timeofmax':
       return own.reduce((best, sample) => (sample.value > best.value ? sample : best)).timeMs;
     case 'transitions':
-      return steps.filter(([a, b]) => isInState(a, parameters) !== isInState(b, parameters)).length;
+      return steps().filter(([a, b]) => isInState(a, parameters) !== isInState(b, parameters)).length;
     case 'increase':
-      return nearest(increaseOf(steps, parameters));
+      return nearest(increaseOf(steps(), parameters));
     case 'rate': {
-      const span = minus(fractionOf(last?.timeMs ?? 0), fractionOf(first?.timeMs ?? 0));
+      const span = minus(fractionOf(known.at(-1)?.timeMs ?? 0), fractionOf(known[0]?.timeMs ?? 0));
       if (span.numerator === 0n) return 'insufficient';
-      return nearest(dividedBy(times(increaseOf(steps, parameters), unitOf(parameters)), span));
+      return nearest(dividedBy(times(increaseOf(steps(), parameters), unitOf(parameters)), span));
     }
     case 'covariance':
     case 'correlation':
@@ -191,6 +184,16 @@ function moreOf(
     default:
       return undefined;
   }
+}
+
+/** The most frequent value; of several, the least. 0 and -0 are one value, as they are one key of a Map. */
+function modeOf(values: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const x of values) counts.set(x, (counts.get(x) ?? 0) + 1);
+  const count = (x: number): number => counts.get(x) ?? 0;
+  return Float64Array.from(values)
+    .sort()
+    .reduce((best, x) => (count(x) > count(best) ? x : best));
 }
 
 function increaseOf(steps: readonly (readonly [number, number])[], { max }: AggregateParameters): Fraction {

@@ -72,10 +72,11 @@ function windowsFor(samples: readonly Sample[], parameters: AggregateParameters,
       return sessions(samples, parseDuration(window.gap), parameters.label?.toLowerCase() === 'end');
     case 'running':
       return samples.flatMap(({ timeMs }) => runningAt(timeMs, parameters, window.since, isRight));
-    case 'sliding':
-      return window.every === undefined
-        ? samples.map(({ timeMs }) => trailing(timeMs, lengthOf(window.size)))
-        : slidingAtBorders(samples, parameters, window.size, window.every, isRight);
+    case 'sliding': {
+      if (window.every !== undefined) return slidingAtBorders(samples, parameters, window.size, window.every, isRight);
+      const sizeMs = lengthOf(window.size);
+      return samples.map(({ timeMs }) => trailing(timeMs, sizeMs));
+    }
   }
 }
 
@@ -171,5 +172,6 @@ function startsFor(size: string, every: string, timezone: string | undefined): (
       return startMs < endMs ? startMs : borders.borderBefore(endMs); // a day that a zone skipped
     };
   }
-  return (endMs) => endMs - lengthOf(size);
+  const sizeMs = lengthOf(size);
+  return (endMs) => endMs - sizeMs;
 }

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
+import { expect } from 'vitest';
 import type { Columns } from '../../../src/storage/samples/samples.js';
+import { areSurelyEqual } from '../../equality.js';
 
 /** The meaning of a series: a value for each time. */
 export type Model = Map<number, number>;
@@ -29,6 +31,12 @@ export function modelColumns(model: Model): Columns {
 /** The bits of columns, so that `toEqual` tells -0 from 0 and prints what it compares. */
 export function columnsOf({ timeMs, value }: Columns) {
   return { timeMs: bits(timeMs), value: bits(value) };
+}
+
+/** Fails unless both have the same bits. Writes them out only if they differ. */
+export function expectSameColumns(found: Columns, expected: Columns): void {
+  const isSame = areSurelyEqual(found.timeMs, expected.timeMs) && areSurelyEqual(found.value, expected.value);
+  if (!isSame) expect(columnsOf(found)).toEqual(columnsOf(expected));
 }
 
 function bits(column: Float64Array): string[] {

@@ -11,7 +11,8 @@ import {
   patchBetween,
   sliceColumns,
 } from '../../../src/storage/samples/patch.js';
-import { applyToModel, changeArbitrary, columnsOf, type Model, modelColumns } from './model.js';
+import { expectEqual } from '../../equality.js';
+import { applyToModel, changeArbitrary, columnsOf, expectSameColumns, type Model, modelColumns } from './model.js';
 
 const changes = fc.array(changeArbitrary(40), { maxLength: 12 });
 const model = changes.map((some) => {
@@ -31,11 +32,14 @@ describe('almost ordered columns', () => {
         const columns = { timeMs: timeMs.slice(), value: value.slice() };
         const left = sortNearlySorted(columns);
         if (left !== undefined) {
-          expect(columnsOf(sliceColumns(columns, 0, left))).toEqual(columnsOf(modelColumns(expected)));
+          expectSameColumns(sliceColumns(columns, 0, left), modelColumns(expected));
         } else {
           const found = new Map(Array.from(columns.timeMs, (ms, i) => [ms, columns.value[i]!]));
-          expect(columnsOf(modelColumns(found))).toEqual(columnsOf(modelColumns(expected)));
-          expect([...columns.value].sort((a, b) => a - b)).toEqual([...value]);
+          expectSameColumns(modelColumns(found), modelColumns(expected));
+          expectEqual(
+            [...columns.value].sort((a, b) => a - b),
+            [...value],
+          );
         }
       }),
       { numRuns: 1000 },
@@ -50,7 +54,7 @@ describe('patches of samples', () => {
         const expected: Model = new Map(stored);
         for (const change of some) applyToModel(expected, change);
         const patch = combineAll(some.map(patchOf));
-        expect(columnsOf(overlay(modelColumns(stored), patch))).toEqual(columnsOf(modelColumns(expected)));
+        expectSameColumns(overlay(modelColumns(stored), patch), modelColumns(expected));
       }),
       { numRuns: 1000 },
     );
@@ -60,7 +64,10 @@ describe('patches of samples', () => {
     fc.assert(
       fc.property(changes, (some) => {
         const { timeMs, deleted } = combineAll(some.map(patchOf));
-        expect(Array.from(timeMs)).toEqual([...new Set(timeMs)].sort((a, b) => a - b));
+        expectEqual(
+          Array.from(timeMs),
+          [...new Set(timeMs)].sort((a, b) => a - b),
+        );
         for (const [i, { fromMs, untilMs }] of deleted.entries()) {
           expect(fromMs).toBeLessThan(untilMs);
           if (i > 0) expect(fromMs).toBeGreaterThan(deleted[i - 1]!.untilMs);
@@ -73,7 +80,7 @@ describe('patches of samples', () => {
     fc.assert(
       fc.property(changeArbitrary(20), changeArbitrary(20), changeArbitrary(20), (...three) => {
         const [a, b, c] = three.map(patchOf) as [Patch, Patch, Patch];
-        expect(plain(combine(combine(a, b), c))).toEqual(plain(combine(a, combine(b, c))));
+        expectEqual(plain(combine(combine(a, b), c)), plain(combine(a, combine(b, c))));
       }),
     );
   });
@@ -83,7 +90,7 @@ describe('patches of samples', () => {
       fc.property(model, changes, (stored, some) => {
         const patch = combineAll(some.map(patchOf));
         const once = overlay(modelColumns(stored), patch);
-        expect(columnsOf(overlay(once, patch))).toEqual(columnsOf(once));
+        expectSameColumns(overlay(once, patch), once);
       }),
     );
   });
@@ -95,7 +102,7 @@ describe('patches of samples', () => {
         const parts = [patchBetween(patch, -Infinity, cutMs), patchBetween(patch, cutMs, Infinity)];
         const columns = modelColumns(stored);
         const inParts = parts.reduce((after, part) => overlay(after, part), columns);
-        expect(columnsOf(inParts)).toEqual(columnsOf(overlay(columns, patch)));
+        expectSameColumns(inParts, overlay(columns, patch));
       }),
     );
   });
@@ -115,7 +122,10 @@ describe('a row of the log', () => {
       fc.property(fc.array(keyed, { maxLength: 20 }), (some) => {
         const bytes = encodeLogRow(some);
         const heads = readLogHeads(bytes);
-        expect(Array.from(heads.keys)).toEqual(some.map(({ key }) => key));
+        expectEqual(
+          Array.from(heads.keys),
+          some.map(({ key }) => key),
+        );
         for (let i = some.length - 1; i >= 0; i--) expect(readChange(bytes, heads, i)).toEqual(some[i]);
       }),
     );

@@ -5,8 +5,9 @@ import type { Sizes } from '../../../src/storage/samples/compaction/rewrite.js';
 import type { SampleRange } from '../../../src/storage/samples/samples.js';
 import type { SampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader, Transaction } from '../../../src/storage/storage.js';
+import { expectEqual } from '../../equality.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
-import { applyToModel, columnsOf, type Model, modelColumns } from './model.js';
+import { applyToModel, expectSameColumns, type Model, modelColumns } from './model.js';
 import { type Act, METRICS, RESULT, rangeArbitrary, type Step, stepArbitrary } from './steps.js';
 
 // The store in its simplest form: a Map of times to values for each series.
@@ -193,7 +194,10 @@ async function expectWorld(
   ranges: readonly SampleRange[],
 ): Promise<void> {
   const infos = await samples.list(tx, ORGANISATION, { timeseriesId });
-  expect(infos.map(({ metric }) => metric)).toEqual([...world.finals.keys()].sort());
+  expectEqual(
+    infos.map(({ metric }) => metric),
+    [...world.finals.keys()].sort(),
+  );
   for (const metric of METRICS) {
     const reference = { timeseriesId, metric };
     const finals = world.finals.get(metric) ?? new Map<number, number>();
@@ -203,10 +207,10 @@ async function expectWorld(
     if (info !== undefined) expect(info).toMatchObject(rangeOf(modelColumns(all).timeMs));
     if (metric === RESULT) expect(info?.itemId ?? null).toBe(world.isResult ? 'item' : null);
     const found = await samples.read(tx, ORGANISATION, reference);
-    expect(columnsOf(found)).toEqual(columnsOf(modelColumns(all)));
+    expectSameColumns(found, modelColumns(all));
     for (const range of ranges) {
       const expected = select(range.isFinalOnly === true ? finals : all, range);
-      expect(columnsOf(await samples.read(tx, ORGANISATION, reference, range))).toEqual(columnsOf(expected));
+      expectSameColumns(await samples.read(tx, ORGANISATION, reference, range), expected);
     }
   }
 }
