@@ -1,5 +1,6 @@
 import { useId, useMemo, useState } from 'preact/hooks';
-import { type Issue, type OperationInfo, operations, type SeriesReference } from '../../index.js';
+import type { Issue, SeriesReference } from '../../index.js';
+import { type OperationInfo, operations } from '../../inspect/index.js';
 import { DataTable } from '../chart/data-table.js';
 import { Spark } from '../chart/spark.js';
 import { colourVariable } from '../chart/theme.js';
