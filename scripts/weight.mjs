@@ -1,6 +1,6 @@
 // Measures the size of the library: its core, as bundled into an application that plans, runs and streams, with only
-// the interface's operations and with all of them; the whole library, bundled likewise; and how long its import takes
-// in a new process. Sizes are the same everywhere, so exceeding a limit fails; times depend on the machine, and fail
+// the interface's operations and with all of them; the whole library with `explain` and `operations` of
+// `windrow/inspect`, bundled likewise; and how long its import takes in a new process. Sizes are the same everywhere, so exceeding a limit fails; times depend on the machine, and fail
 // only far above the limit.
 //
 //   node scripts/weight.mjs        after `npm run build`
@@ -38,7 +38,7 @@ export const moreFunctions = new Map(), heldFunctions = new Map(), pairFunctions
 export const alignParameters = {}, checkAlign = () => {}, matcherOf = () => {};
 export const ownParameters = {}, pairParameters = {}, ownFunctionsWith = {};
 export const checkOwn = () => {}, checkInputs = () => {}, pairsInto = undefined, openBetween = undefined;
-export const extensionTexts = {}, extensionDescriptions = {}, extensionRules = {};`;
+export const extensionRules = {};`;
 
 const withoutExtensions = {
   name: 'without extensions',
@@ -70,7 +70,7 @@ const coreText = "export { createPlan, runBatch, openStream, restoreStream } fro
 const core = await bundleSize(coreText, [withoutExtensions]);
 const all = await bundleSize(coreText);
 const extensionBytes = all.gzip - core.gzip;
-const whole = await bundleSize("export * from './index.js';");
+const whole = await bundleSize("export * from './index.js'; export { explain, operations } from './inspect/index.js';");
 const time = importMsOf('index.js');
 const kilobytes = (count) => `${(count / KILOBYTE).toFixed(1)} kB`;
 const told = ({ plain, gzip }) => `${kilobytes(plain)}, ${kilobytes(gzip)} gzip`;
@@ -78,7 +78,7 @@ console.log(`the core with the interface's operations, bundled with its WebAssem
 console.log(`  the goal is ${kilobytes(CORE_BYTES_GOAL)}, and ${kilobytes(CORE_BYTES_MAX)} is too much`);
 console.log(`the core with all operations: ${told(all)}`);
 console.log(`  ${kilobytes(extensionBytes)} more, and ${kilobytes(EXTENSIONS_BYTES_MAX)} more is too much`);
-console.log(`the whole library, bundled: ${told(whole)}`);
+console.log(`the whole library, with explain and operations of windrow/inspect, bundled: ${told(whole)}`);
 console.log(`  ${kilobytes(WHOLE_BYTES_MAX)} is too much`);
 console.log(
   `cold, ${PROCESS_COUNT} processes: ${time.least.toFixed(1)} ms at least, ${time.median.toFixed(1)} ms in the median`,

@@ -8,7 +8,7 @@ import { sortInput } from '../engine/batch/sorted-input.js';
 import { partsOf as partsOfPlan } from '../engine/every/parts.js';
 import { type RunOptions, type RunSettings, readOptions, toMs } from '../engine/options.js';
 import { operationOf } from '../operations/index.js';
-import { describeStep } from '../operations/texts.js';
+import { describeStep } from '../operations/texts/index.js';
 import { openWindows } from '../operations/windowing.js';
 import { planEveryIn, planOfMember } from '../plan/patterns.js';
 import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';

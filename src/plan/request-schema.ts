@@ -3,7 +3,7 @@ import { operationsByName, rulesByName } from '../operations/index.js';
 import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
 import { alignment, has, inputs, type OperationRules, when, without, withParameters } from '../operations/rules.js';
-import { parameterSchemas, textsOf } from '../operations/texts.js';
+import { parameterSchemas, textsOf } from '../operations/texts/index.js';
 
 /** The JSON Schema of a request, generated from the operations. Editors use it to complete and check request files. */
 export function requestSchema(): JsonSchema {

@@ -4,7 +4,7 @@ import { createPlan, openStream, runBatch, type Series } from '../../src/index.j
 import { operationsByName } from '../../src/operations/index.js';
 import { operations } from '../../src/operations/info.js';
 import type { Example, ExampleSample, Operation } from '../../src/operations/operation.js';
-import { describeStep, textsByName } from '../../src/operations/texts.js';
+import { describeStep, textsByName } from '../../src/operations/texts/index.js';
 import { cutInTime, joinParts } from '../conformance/conformance.js';
 import { runOracle } from '../oracle/index.js';
 

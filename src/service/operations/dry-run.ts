@@ -3,7 +3,7 @@ import type { SeriesReference } from '../../core/series.js';
 import { SourceMatcher } from '../../core/source-matcher.js';
 import { explain } from '../../inspect/index.js';
 import { operationsByName } from '../../operations/index.js';
-import { describeStep } from '../../operations/texts.js';
+import { describeStep } from '../../operations/texts/index.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
 import { inTurns, nextTurn } from '../../storage/next-turn.js';
 import { equal, type Reader } from '../../storage/storage.js';

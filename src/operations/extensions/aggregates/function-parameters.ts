@@ -26,15 +26,6 @@ export const ownParameters = {
   upper: number(own),
 };
 
-export const ownTexts = {
-  method: 'For Integral and TimeWeightedAverage: hold values (`step`, the default) or draw lines (`linear`).',
-  maxgap: 'The longest gap between samples that counts; with two inputs, the longest gap to interpolate over.',
-  unit: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.',
-  max: 'For Increase and Rate: the value at which the counter rolls over to 0.',
-  lower: 'The least value of the state, for TimeInState and Transitions.',
-  upper: 'The greatest value of the state, for TimeInState and Transitions.',
-};
-
 /** The parameters of functions of two inputs. */
 export const pairParameters = { align: alignParameters.align };
 
