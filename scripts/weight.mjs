@@ -1,7 +1,7 @@
 // Measures the size of the library: its core, as bundled into an application that plans, runs and streams, with only
 // the interface's operations and with all of them; the whole library with `explain` and `operations` of
-// `windrow/inspect`, bundled likewise; and how long its import takes in a new process. Sizes are the same everywhere, so exceeding a limit fails; times depend on the machine, and fail
-// only far above the limit.
+// `windrow/inspect`, bundled likewise; and how long an import of `windrow` takes in a new process. Sizes are the same
+// everywhere, so exceeding a limit fails; times depend on the machine, and fail only far above the limit.
 //
 //   node scripts/weight.mjs        after `npm run build`
 
@@ -19,8 +19,8 @@ const CORE_BYTES_GOAL = 37.5 * KILOBYTE;
 /** The current sizes plus a little; docs/architecture.md says what weighs how much. */
 const CORE_BYTES_MAX = 39.9 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a limit of their own. */
-const EXTENSIONS_BYTES_MAX = 19.3 * KILOBYTE;
-const WHOLE_BYTES_MAX = 80.3 * KILOBYTE;
+const EXTENSIONS_BYTES_MAX = 19.2 * KILOBYTE;
+const WHOLE_BYTES_MAX = 79.3 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** CI machines are slow and busy; more than this is not noise. */
 const IMPORT_MS_MAX = 100;
