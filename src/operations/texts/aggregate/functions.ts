@@ -12,7 +12,7 @@ export const ownTexts = {
   upper: 'The greatest value of the state, for TimeInState and Transitions.',
 };
 
-/** What `explain` says of a function between samples: what it says of the function, and what `method` and `maxgap` add. */
+/** What `explain` says of a function between samples: that of the function, and what `method` and `maxgap` add. */
 export function describeBetween(described: Description, { maxgap }: Parameters, { isLinear }: Holding): Description {
   const { reads, final } = described;
   const how = (isLinear ? ', along straight lines' : '') + (maxgap ? `, without gaps over ${maxgap}` : '');
