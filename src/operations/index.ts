@@ -17,7 +17,10 @@ import * as round from './round.js';
 import type { OperationRules } from './rules.js';
 import * as shift from './shift.js';
 
-/** Every operation: those of the interface in its order, then the extensions. Add a new one here, and what is said of it in texts/index.ts. */
+/**
+ * Every operation: those of the interface in its order, then the extensions. Add a new one here, and what is said of it
+ * in texts/index.ts.
+ */
 const all = [
   aggregate,
   aggregatePipeline.aggregatePipeline,

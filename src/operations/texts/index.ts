@@ -16,9 +16,9 @@ import * as shift from './shift.js';
 
 /**
  * What is said of every operation, in the order of the list in operations/index.ts: here texts for listings and docs,
- * below descriptions for `explain`. Those who run plans read neither, so they lie in files of their own, which an import
- * of `windrow` does not load: bundlers divide code between entries by files. Each list is made by a call with a mark:
- * bundlers drop such a constant where nobody reads it, but never a property or a spread.
+ * below descriptions for `explain`. Those who run plans read neither, so they lie in files of their own, which an
+ * import of `windrow` does not load: bundlers divide code between entries by files. Each list is made by a call with a
+ * mark: bundlers drop such a constant where nobody reads it, but never a property or a spread.
  */
 export const textsByName: Readonly<Record<string, OperationTexts>> = /* @__PURE__ */ Object.assign(
   {
