@@ -1,5 +1,5 @@
 import type { Windows } from '../../../core/windows.js';
-import type { Holding } from '../../aggregate/time-weighted-average.js';
+import type { Holding } from '../../aggregate/held-values.js';
 import type { RegridRunner } from '../../operation.js';
 import { heldMoving } from './held-functions.js';
 import { slidingRunner } from './sliding-runner.js';

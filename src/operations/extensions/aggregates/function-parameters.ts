@@ -53,10 +53,10 @@ export function checkInputs(parameters: Parameters, report: Report, inputCount: 
   const name = textIn(parameters, 'function');
   if (!pairFunctions.has(name)) {
     if (inputCount === 1) return;
-    report('/function', 'request.conflict', `${pairFunctionNames.join(' or ')} with two inputs`, name);
+    report('/function', 'request.inputs', `${pairFunctionNames.join(' or ')} with two inputs`, name);
     return;
   }
-  if (inputCount !== 2) report('/function', 'request.conflict', `two inputs with ${name}`, 'one', 'add a second input');
+  if (inputCount !== 2) report('/function', 'request.inputs', `two inputs with ${name}`, 'one', 'add a second input');
   checkAlign(parameters, report);
 }
 

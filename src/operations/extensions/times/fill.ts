@@ -68,7 +68,7 @@ function checkFill(parameters: Parameters, report: Report, inputCount: number): 
   }
   if ((method === 'series') === (inputCount === 2)) return;
   const hint = method === 'series' ? 'add the series to fill from' : 'take the method series';
-  report('/method', 'request.conflict', 'a second input with the method series, and only then', `\`${method}\``, hint);
+  report('/method', 'request.inputs', 'a second input with the method series, and only then', `\`${method}\``, hint);
 }
 
 /** The value to fill with at a time between two samples. */

@@ -1,8 +1,8 @@
 import { formatDuration } from '../../../core/duration.js';
 import { longestMs, parseInterval } from '../../../core/interval.js';
 import { functionOf } from '../../aggregate/aggregate.js';
+import { isBetween } from '../../aggregate/held-values.js';
 import type { AggregateFunction } from '../../aggregate/parameters.js';
-import { isBetween } from '../../aggregate/time-weighted-average.js';
 import { type pairFunctionNames, pairFunctions, windowIn } from '../../extensions/index.js';
 import type { Description, OperationTexts, WrittenExample } from '../../operation.js';
 import { type Parameters, textIn } from '../../parameters.js';

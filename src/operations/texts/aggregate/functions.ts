@@ -1,4 +1,4 @@
-import type { Holding } from '../../aggregate/time-weighted-average.js';
+import type { Holding } from '../../aggregate/held-values.js';
 import type { Description } from '../../operation.js';
 import type { Parameters } from '../../parameters.js';
 
