@@ -10,8 +10,8 @@ import { addHeld, type Holding, holdWhole } from './held-values.js';
 import { WHOLE_MIN, type WindowOptions } from './windows.js';
 
 /**
- * How the time-weighted functions run. Each sample's value is held until the next sample, and a window integrates these values
- * over the part of it where one is known; the average divides the integral by the length of that part.
+ * How the time-weighted functions run. Each sample's value is held until the next sample, and a window integrates these
+ * values over the part of it where one is known; the average divides the integral by the length of that part.
  */
 
 const HAS_LAST = 0;
