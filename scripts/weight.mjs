@@ -20,7 +20,7 @@ const CORE_BYTES_GOAL = 37.5 * KILOBYTE;
 /** The current sizes plus a little; docs/architecture.md says what weighs how much. */
 const CORE_BYTES_MAX = 39.9 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a limit of their own. */
-const EXTENSIONS_BYTES_MAX = 19.2 * KILOBYTE;
+const EXTENSIONS_BYTES_MAX = 19.3 * KILOBYTE;
 const WHOLE_BYTES_MAX = 79.3 * KILOBYTE;
 /** What an import of `windrow` reads, as it is published: nearly all of its time follows from it. */
 const READ_BYTES_MAX = 249 * KILOBYTE;
