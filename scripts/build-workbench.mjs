@@ -115,7 +115,7 @@ const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
 
 // The page shows only the plainest worked example of each operation, with which a new step starts: all of them would
 // be a fifteenth of the page.
-const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]index\.ts$/, async (text, path) => {
+const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]texts[/\\]index\.ts$/, async (text, path) => {
   const bundled = await build({ entryPoints: [path], bundle: true, format: 'esm', platform: 'node', write: false });
   const { textsByName } = await import(`data:text/javascript,${encodeURIComponent(bundled.outputFiles[0].text)}`);
   const weightOf = (example) => {

@@ -3,7 +3,8 @@
 //   node scripts/docs.mjs
 
 import { writeFileSync } from 'node:fs';
-import { errorCodes, operations } from '../dist/index.js';
+import { errorCodes } from '../dist/index.js';
+import { operations } from '../dist/inspect.js';
 import { renderPages } from './render-docs.mjs';
 
 for (const [name, text] of Object.entries(renderPages(operations, errorCodes))) {

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { operations } from '../dist/index.js';
+import { operations } from '../dist/inspect.js';
 
 const distPath = fileURLToPath(new URL('../dist/', import.meta.url));
 

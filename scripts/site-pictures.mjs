@@ -14,7 +14,7 @@ const INPUT_GAP_MINUTES = 65;
 /**
  * Writes `operations/<name>.svg` for each operation and gives their places by the names of the operations.
  *
- * @param library what computes the results: the `operations`, `createPlan` and `runBatch` of the library.
+ * @param library what computes the results: `operations` of `windrow/inspect`, `createPlan` and `runBatch`.
  */
 export async function drawOperations({ operations, createPlan, runBatch }, folder) {
   const drawSvg = await chartCode();

@@ -176,7 +176,7 @@ function movedTarget(target, path, sources, folder) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const library = await import('../dist/index.js');
+  const library = { ...(await import('../dist/index.js')), ...(await import('../dist/inspect.js')) };
   const folder = process.argv[2] ?? join(rootPath, 'dist/site');
   console.error(`${folder}: ${(await buildSite(folder, library)).length} pages`);
 }

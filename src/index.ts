@@ -29,14 +29,11 @@ export type {
   AggregateWindow,
   WindowParameters,
 } from './operations/aggregate/parameters.js';
-export { type OperationInfo, operations } from './operations/info.js';
 export type { RangeParameters } from './operations/mask.js';
-export type { Example, ExampleSample } from './operations/operation.js';
-export type { JsonSchema, Parameters as StepParameters, ParameterValue } from './operations/parameters.js';
+export type { Parameters as StepParameters, ParameterValue } from './operations/parameters.js';
 export type { ShiftParameters } from './operations/shift.js';
 export type { AlignParameters, Operand } from './operations/two-inputs.js';
 export { createPlan, type PlanOptions } from './plan/create-plan.js';
-export { explain } from './plan/explain.js';
 export { type Pipeline, pipeline } from './plan/pipeline.js';
 export type { Plan, PlanInput, PlanItem, PlanStep } from './plan/plan.js';
 export type { Frequency, OperationName, RequestFile, RequestItem, RequestStep } from './plan/request.js';

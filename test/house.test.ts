@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { importsRunOneWay, neutralLayersImportNoPackage } from './house/imports.js';
+import { importsRunOneWay, libraryLoadsNoTexts, neutralLayersImportNoPackage } from './house/imports.js';
 import type { Law, SourceFile } from './house/law.js';
 import { mocksStandApart } from './house/mocks.js';
 import { completeLockFile, exactVersions, noDependencies } from './house/packages.js';
@@ -13,6 +13,7 @@ import { filesSayWhatTheyAre, namedExports, noAny, shortFiles, shortFunctions, s
 
 const laws: readonly Law[] = [
   importsRunOneWay,
+  libraryLoadsNoTexts,
   neutralLayersImportNoPackage,
   noClockAndNoChance,
   oneFileAsksIntl,
@@ -106,6 +107,14 @@ const breaches: readonly Breach[] = [
     importsRunOneWay,
     { 'src/core/a.ts': "type B = import('../plan/b.js').B;" },
     ['src/core/a.ts:1 core imports plan (../plan/b.js)'],
+  ],
+  [
+    libraryLoadsNoTexts,
+    {
+      'src/index.ts': "export { a } from './plan/a.js';",
+      'src/plan/a.ts': "import { b } from '../operations/texts/index.js';",
+    },
+    ['src/plan/a.ts:1 imports ../operations/texts/index.js'],
   ],
   [neutralLayersImportNoPackage, imports('src/kernels/a.ts', 'node:fs'), ['src/kernels/a.ts:1 imports node:fs']],
   [neutralLayersImportNoPackage, imports('src/engine/a.ts', 'fs'), ['src/engine/a.ts:1 imports fs']],

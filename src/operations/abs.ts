@@ -1,12 +1,5 @@
 import { abs as absKernel } from '../kernels/arithmetic.js';
-import {
-  type Describe,
-  type NoParameters,
-  type Operation,
-  type OperationTexts,
-  ofEachSample,
-  type StepDraft,
-} from './operation.js';
+import type { NoParameters, Operation, StepDraft } from './operation.js';
 
 export interface AbsMethods {
   abs(): StepDraft<NoParameters>;
@@ -20,33 +13,3 @@ export const abs: Operation<AbsMethods> = {
   parameters: {},
   open: () => ({ kind: 'map', apply: absKernel }),
 };
-
-export const absTexts: OperationTexts = {
-  summary: 'Takes the absolute value of each sample.',
-  parameters: {},
-  examples: [
-    {
-      title: 'Negative values turn positive',
-      parameters: {},
-      inputs: ['00:00 -3.5, 00:01 2, 00:02 0'],
-      output: '00:00 3.5, 00:01 2, 00:02 0',
-    },
-    {
-      title: 'The size of a deviation',
-      parameters: {},
-      inputs: ['08:00 -0.25, 08:15 0.25'],
-      output: '08:00 0.25, 08:15 0.25',
-    },
-    {
-      title: 'Times stay as they are, evenly spaced or not',
-      parameters: {},
-      inputs: ['00:00:01 -1, 00:00:07 -2, 23:59:59 -3'],
-      output: '00:00:01 1, 00:00:07 2, 23:59:59 3',
-    },
-  ],
-};
-
-export const describeAbs: Describe = () => ({
-  does: 'takes absolute values',
-  ...ofEachSample,
-});

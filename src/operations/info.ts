@@ -1,6 +1,7 @@
-import { isExtension, operationsByName, parameterSchemas, textsOf } from './index.js';
+import { isExtension, operationsByName } from './index.js';
 import type { Example, ExampleSample, Inputs, Operation, WrittenExample } from './operation.js';
 import type { JsonSchema } from './parameters.js';
+import { parameterSchemas, textsOf } from './texts/index.js';
 
 /** An operation as plain data, for forms, listings and docs. */
 export interface OperationInfo {

@@ -4,7 +4,7 @@ import type { Duration } from '../core/duration.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import { addPoints, evenPoints, HAS_LAST, LAST_MS, LAST_VALUE, NEXT_MS } from './even-points.js';
-import type { Describe, Operation, OperationTexts, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
+import type { Operation, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import {
   choice,
   duration,
@@ -16,7 +16,7 @@ import {
   textIn,
   timezone,
 } from './parameters.js';
-import { checkedInterval, interval, inZone, openWindows } from './windowing.js';
+import { checkedInterval, interval, openWindows } from './windowing.js';
 
 /** `frequency` and `maxgap` are ISO 8601 durations. */
 export interface ResampleParameters {
@@ -55,48 +55,6 @@ export const resample: Operation<ResampleMethods> = {
   },
 };
 
-export const resampleTexts: OperationTexts = {
-  summary: 'Gives the value at each point of an even grid, held or interpolated between samples, never averaged.',
-  parameters: {
-    function: 'Always `Resample`.',
-    frequency: 'The distance between points; days and weeks are those of the zone.',
-    timezone: 'The zone whose local days the points follow, if they are days apart.',
-    method: '`step`: the last sample at or before the point; `linear`: interpolated.',
-    maxgap: 'Gaps longer than this get no points.',
-  },
-  examples: [
-    {
-      title: 'The last sample at or before each point',
-      parameters: { function: 'Resample', frequency: 'PT15M' },
-      inputs: ['00:00 1, 00:20 2, 00:45 3'],
-      output: '00:00 1, 00:15 1, 00:30 2, 00:45 3',
-    },
-    {
-      title: 'Interpolated',
-      parameters: { frequency: 'PT10M', method: 'linear' },
-      inputs: ['00:05 1, 00:25 3'],
-      output: '00:10 1.5, 00:20 2.5',
-    },
-    {
-      title: 'No points inside a long gap',
-      parameters: { frequency: 'PT10M', maxgap: 'PT30M' },
-      inputs: ['00:00 1, 00:20 2, 01:00 3'],
-      output: '00:00 1, 00:10 1, 00:20 2, 01:00 3',
-    },
-  ],
-};
-
-export const describeResample: Describe = (parameters) => ({
-  does: `gives points every ${textIn(parameters, 'frequency')}${inZone(gridOf(parameters))}, ${
-    isLinear(parameters) ? 'interpolated' : 'holding the last value'
-  }${parameters.maxgap === undefined ? '' : `, none in gaps over ${textIn(parameters, 'maxgap')}`}`,
-  reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
-  keeps: 'the last sample and the next point',
-  final: isLinear(parameters)
-    ? 'when a sample at or after its point is final'
-    : 'when a sample at or after its point is certain',
-});
-
 // A duration that a window can have. Days and weeks follow the zone; everything else lies on the epoch grid.
 function frequency(): Parameter {
   const given = interval();
@@ -113,14 +71,14 @@ function frequency(): Parameter {
   };
 }
 
-function gridOf(parameters: Parameters): { readonly window: string; readonly timezone: string } {
+export function gridOf(parameters: Parameters): { readonly window: string; readonly timezone: string } {
   const window = textIn(parameters, 'frequency');
   const found = checkedInterval(window);
   const isDays = found.kind === 'calendar' || found.lengthMs % DAY_MS === 0;
   return { window, timezone: isDays ? textIn(parameters, 'timezone') : 'UTC' };
 }
 
-function isLinear(parameters: Parameters): boolean {
+export function isLinear(parameters: Parameters): boolean {
   return textIn(parameters, 'method') === 'linear';
 }
 

@@ -9,7 +9,7 @@ import { addScalar } from '../kernels/arithmetic.js';
 import { isRising } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
 import { calendarMove, calendarMover } from './calendar-move.js';
-import type { Describe, Operation, OperationTexts, Output, RegridRunner, StepDraft } from './operation.js';
+import type { Operation, Output, RegridRunner, StepDraft } from './operation.js';
 import {
   choice,
   durationHint,
@@ -24,7 +24,7 @@ import {
   within,
 } from './parameters.js';
 import { is, type OperationRules, when } from './rules.js';
-import { checkedInterval, checkInterval, interval, inZone, openWindows } from './windowing.js';
+import { checkedInterval, checkInterval, interval, openWindows } from './windowing.js';
 
 /** A shift by an ISO 8601 duration, or by a whole number of windows (at least 0). */
 export type ShiftParameters = { readonly direction: 'forward' | 'backward' } & (
@@ -84,48 +84,6 @@ export const shiftRules = (): OperationRules => ({
   ],
 });
 
-export const shiftTexts: OperationTexts = {
-  summary: 'Moves samples in time, by a duration or by whole windows.',
-  parameters: {
-    function: 'What `shift` counts.',
-    shift: 'A whole number of windows (ShiftByWindow), or an ISO 8601 duration, a day being 24 h (ShiftByTime).',
-    direction: '`forward` moves to later times.',
-    window: 'The window that ShiftByWindow counts; by default that of the nearest step upstream with windows.',
-    timezone: 'The zone whose local days the windows follow.',
-  },
-  examples: [
-    {
-      title: 'A week forward, to put last week beside this week',
-      parameters: { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' },
-      inputs: ['2024-03-01T08:00:00Z 21.5, 2024-03-01T09:00:00Z 22'],
-      output: '2024-03-08T08:00:00Z 21.5, 2024-03-08T09:00:00Z 22',
-    },
-    {
-      title: 'Back by two windows of half an hour; the position inside a window is kept',
-      parameters: { function: 'ShiftByWindow', shift: 2, direction: 'backward', window: 'HalfHourly' },
-      inputs: ['10:00 1, 10:10 2, 11:45 3'],
-      output: '09:00 1, 09:10 2, 10:45 3',
-    },
-    {
-      title: 'A calendar month forward: the first of a month moves to the first of the next',
-      parameters: { function: 'ShiftByWindow', shift: 1, direction: 'forward', window: 'Monthly' },
-      inputs: ['2024-02-01T00:00:00Z 29, 2024-03-01T00:00:00Z 31'],
-      output: '2024-03-01T00:00:00Z 29, 2024-04-01T00:00:00Z 31',
-    },
-  ],
-};
-
-export const describeShift: Describe = (parameters) => {
-  const amount = isByTime(parameters) ? textIn(parameters, 'shift') : windowsOf(numberIn(parameters, 'shift'));
-  const window = isByTime(parameters) ? '' : textIn(parameters, 'window') + inZone(parameters);
-  return {
-    does: `moves samples ${textIn(parameters, 'direction')} by ${amount}${window}`,
-    reads: { kind: 'moved', byMs: isByTime(parameters) ? shiftMs(parameters) : undefined },
-    keeps: 'the last sample',
-    final: 'with its sample',
-  };
-};
-
 function shiftAmount(): Parameter {
   const expected = 'a whole number of windows (0 or more), or an ISO 8601 duration like PT15M';
   const oneOf = [
@@ -166,11 +124,7 @@ function checkShift(parameters: Parameters, report: Report): void {
   }
 }
 
-function windowsOf(count: number): string {
-  return count === 1 ? '1 window of ' : `${count} windows of `;
-}
-
-function isByTime(parameters: Parameters): boolean {
+export function isByTime(parameters: Parameters): boolean {
   return textIn(parameters, 'function') === 'ShiftByTime';
 }
 
@@ -178,7 +132,7 @@ function direction(parameters: Parameters): 1 | -1 {
   return textIn(parameters, 'direction') === 'forward' ? 1 : -1;
 }
 
-function shiftMs(parameters: Parameters): number {
+export function shiftMs(parameters: Parameters): number {
   return direction(parameters) * (parseDuration(textIn(parameters, 'shift')) ?? 0);
 }
 

@@ -1,7 +1,7 @@
 import { formatDuration } from '../core/duration.js';
 import { seriesName } from '../core/series.js';
-import { describeStep as describe } from '../operations/index.js';
 import type { Description, Reach } from '../operations/operation.js';
+import { describeStep as describe } from '../operations/texts/index.js';
 import { checkPlan, type Plan, type PlanInput } from './plan.js';
 
 /** The plan in words: what runs in which order, what it keeps, and when results come. @throws InputError */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { type OperationInfo, operations } from '../../src/index.js';
+import { type OperationInfo, operations } from '../../src/inspect/index.js';
 
 const distPath = fileURLToPath(new URL('../../dist/', import.meta.url));
 const fileName = join(distPath, 'hovered.ts');

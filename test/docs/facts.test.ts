@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { CHUNK_LENGTH } from '../../src/core/chunk.js';
-import { createPlan, openStream, operations, pipeline, runBatch } from '../../src/index.js';
+import { createPlan, openStream, pipeline, runBatch } from '../../src/index.js';
+import { operations } from '../../src/inspect/index.js';
 import { homeArena } from '../../src/kernels/arena.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { renderPages } from '../../scripts/render-docs.mjs';
-import { errorCodes, operations } from '../../src/index.js';
+import { errorCodes } from '../../src/index.js';
+import { operations } from '../../src/inspect/index.js';
 
 describe('generated pages are up to date', () => {
   const pages = renderPages(operations, errorCodes);

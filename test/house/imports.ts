@@ -78,6 +78,34 @@ export const neutralLayersImportNoPackage: Law = {
     ),
 };
 
+/** What is said of operations. Those who run plans do not read it, and it would be a fifth of the code to load. */
+const TEXTS = 'src/operations/texts/';
+
+export const libraryLoadsNoTexts: Law = {
+  title: 'an import of windrow loads no texts of operations',
+  fix: 'Export what needs texts from src/inspect, and import it from there.',
+  breaches: (files) => {
+    const filesByPath = new Map(files.map((file) => [file.path, file]));
+    const reached = new Set(['src/index.ts', 'src/engine/every/index.ts']);
+    const breaches: string[] = [];
+    // A set takes what is added to it while it is walked through.
+    for (const path of reached) {
+      const file = filesByPath.get(path);
+      if (file === undefined) continue;
+      const found = breachesIn(file, (node) => {
+        const module = importedModule(node);
+        if (module === undefined || !module.startsWith('.')) return undefined;
+        const target = posix.join(posix.dirname(path), module).replace(/js$/, 'ts');
+        if (target.startsWith(TEXTS)) return `imports ${module}`;
+        reached.add(target);
+        return undefined;
+      });
+      breaches.push(...found);
+    }
+    return breaches;
+  },
+};
+
 /** The module that a node imports, in any form of import. */
 function importedModule(node: ts.Node): string | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);

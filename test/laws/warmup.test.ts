@@ -6,11 +6,11 @@ import {
   InputError,
   OutputLimitError,
   openStream,
-  operations,
   pipeline,
   runBatch,
   type Series,
 } from '../../src/index.js';
+import { operations } from '../../src/inspect/index.js';
 import { joinParts } from '../conformance/conformance.js';
 import { expectSame, runWithin, type Scene, sceneArbitrary, seriesOf } from './running.js';
 import { risingArbitrary } from './steps.js';

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { parseInstant } from '../../src/core/instant.js';
 import { createPlan, openStream, runBatch, type Series } from '../../src/index.js';
-import { describeStep, operationsByName, textsByName } from '../../src/operations/index.js';
+import { operationsByName } from '../../src/operations/index.js';
 import { operations } from '../../src/operations/info.js';
 import type { Example, ExampleSample, Operation } from '../../src/operations/operation.js';
+import { describeStep, textsByName } from '../../src/operations/texts/index.js';
 import { cutInTime, joinParts } from '../conformance/conformance.js';
 import { runOracle } from '../oracle/index.js';
 

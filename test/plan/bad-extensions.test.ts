@@ -113,9 +113,9 @@ const cases: readonly Case[] = [
     'Fill',
     { frequency: 'PT1H', method: 'series' },
     [raw('a')],
-    [`${P}/method`, 'request.conflict', 'add the series to fill from'],
+    [`${P}/method`, 'request.inputs', 'add the series to fill from'],
   ],
-  ['Fill', { frequency: 'PT1H' }, two, [`${P}/method`, 'request.conflict', 'take the method series']],
+  ['Fill', { frequency: 'PT1H' }, two, [`${P}/method`, 'request.inputs', 'take the method series']],
   [
     'Gaps',
     { gap: 'P1M' },
@@ -127,9 +127,9 @@ const cases: readonly Case[] = [
     'Aggregate',
     { function: 'Correlation', interval: 'Hourly' },
     [raw('a')],
-    [`${P}/function`, 'request.conflict', 'add a second input'],
+    [`${P}/function`, 'request.inputs', 'add a second input'],
   ],
-  ['Aggregate', { function: 'Sum', interval: 'Hourly' }, two, [`${P}/function`, 'request.conflict']],
+  ['Aggregate', { function: 'Sum', interval: 'Hourly' }, two, [`${P}/function`, 'request.inputs']],
   ['Aggregate', { function: 'Sum', interval: 'Hourly', align: 'hold' }, [raw('a')], [`${P}/align`, 'request.conflict']],
   [
     'Aggregate',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createPlan, explain, InputError, type Issue, openStream, RequestError, runBatch } from '../../src/index.js';
+import { createPlan, InputError, type Issue, openStream, RequestError, runBatch } from '../../src/index.js';
+import { explain } from '../../src/inspect/index.js';
 import { hourly, item, raw, step } from './requests.js';
 
 function issuesOf(request: unknown): readonly Issue[] {

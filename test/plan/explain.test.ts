@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createPlan, explain } from '../../src/index.js';
+import { createPlan } from '../../src/index.js';
+import { explain } from '../../src/inspect/index.js';
 
 const ref = (timeseriesId: string, metric: string) => ({ timeseriesId, metric });
 

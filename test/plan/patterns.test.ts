@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openEvery, planEvery, runEvery } from '../../src/engine/every/index.js';
-import { explain, type Issue, openStream, RequestError, runBatch, type SeriesReference } from '../../src/index.js';
+import { type Issue, openStream, RequestError, runBatch, type SeriesReference } from '../../src/index.js';
+import { explain } from '../../src/inspect/index.js';
 
 const series = (timeseriesId: string, metric = 'Raw'): SeriesReference => ({ timeseriesId, metric });
 

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Compile } from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
-import { createPlan, operations, RequestError } from '../../src/index.js';
+import { createPlan, RequestError } from '../../src/index.js';
+import { operations } from '../../src/inspect/index.js';
 import { requestSchema } from '../../src/plan/request-schema.js';
 
 const schema = Compile(requestSchema());

@@ -1,14 +1,8 @@
 // What must not compile: `tsc` reports an expected error that does not occur.
 
 import { expect, test } from 'vitest';
-import {
-  createPlan,
-  type OperationName,
-  operations,
-  pipeline,
-  RequestError,
-  type RequestItem,
-} from '../../src/index.js';
+import { createPlan, type OperationName, pipeline, RequestError, type RequestItem } from '../../src/index.js';
+import { operations } from '../../src/inspect/index.js';
 
 const celsius = pipeline('office').sub(32).div(1.8);
 

@@ -6,7 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync, inflateRawSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createPlan, explain, operations } from '../../src/index.js';
+import { createPlan } from '../../src/index.js';
+import { explain, operations } from '../../src/inspect/index.js';
 import { commandPath } from '../service/serving.js';
 import {
   addStep,

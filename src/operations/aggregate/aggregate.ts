@@ -16,6 +16,7 @@ import type { Operation, OtherInput, RegridRunner, RunContext, StepDraft } from 
 import { durationMsIn, type Parameters, textIn, within } from '../parameters.js';
 import { checkInterval, openWindows, pointsEveryMs } from '../windowing.js';
 import { plainFunctions } from './functions.js';
+import { heldAverage, isBetween } from './held-values.js';
 import {
   type AggregateSettings,
   aggregateFunctionNames,
@@ -27,7 +28,7 @@ import {
   type WindowsOrInterval,
   windowParameters,
 } from './parameters.js';
-import { heldAverage, isBetween, timeWeightedRunner } from './time-weighted-average.js';
+import { timeWeightedRunner } from './time-weighted-average.js';
 import { windowRunner } from './windows.js';
 
 type OfOne = AggregateSettings & WindowsOrInterval;

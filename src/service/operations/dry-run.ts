@@ -1,8 +1,9 @@
 import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import { SourceMatcher } from '../../core/source-matcher.js';
-import { explain } from '../../index.js';
-import { describeStep, operationsByName } from '../../operations/index.js';
+import { explain } from '../../inspect/index.js';
+import { operationsByName } from '../../operations/index.js';
+import { describeStep } from '../../operations/texts/index.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
 import { inTurns, nextTurn } from '../../storage/next-turn.js';
 import { equal, type Reader } from '../../storage/storage.js';

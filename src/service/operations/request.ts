@@ -1,9 +1,10 @@
 import { parseDuration } from '../../core/duration.js';
+import { type Issue, RequestError } from '../../core/errors.js';
 import { hashText } from '../../core/hash.js';
 import { patternOf } from '../../core/pattern.js';
 import type { SeriesReference } from '../../core/series.js';
-import { type Issue, type Plan, RequestError } from '../../index.js';
 import { planEvery, planEveryInTurns } from '../../plan/patterns.js';
+import type { Plan } from '../../plan/plan.js';
 import { inPauses, nextTurn } from '../../storage/next-turn.js';
 import { badRequest } from '../http/errors.js';
 import { defaultSettings } from '../settings.js';

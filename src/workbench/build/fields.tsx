@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { Issue, JsonSchema } from '../../index.js';
+import type { Issue } from '../../index.js';
+import type { JsonSchema } from '../../inspect/index.js';
 import { sentenceOf } from '../request/check.js';
 import { isObject, type Parameters, withParameter } from '../request/draft.js';
 import { issuesAt } from '../state.js';

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type OperationInfo, operations } from '../../index.js';
+import { type OperationInfo, operations } from '../../inspect/index.js';
 import { isObject, type Parameters } from '../request/draft.js';
 import { Words } from './fields.js';
 import { type Recipe, recipes } from './recipes.js';

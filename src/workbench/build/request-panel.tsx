@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { explain } from '../../index.js';
+import { explain } from '../../inspect/index.js';
 import { counted, countText } from '../chart/zoned-time.js';
 import { copyText, download } from '../download.js';
 import { keyOf, nameOf } from '../engine/protocol.js';

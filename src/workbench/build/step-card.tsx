@@ -1,5 +1,6 @@
 import { useId, useMemo, useState } from 'preact/hooks';
-import { type Issue, type OperationInfo, operations, type SeriesReference } from '../../index.js';
+import type { Issue, SeriesReference } from '../../index.js';
+import { type OperationInfo, operations } from '../../inspect/index.js';
 import { DataTable } from '../chart/data-table.js';
 import { Spark } from '../chart/spark.js';
 import { colourVariable } from '../chart/theme.js';
@@ -193,7 +194,10 @@ function Inputs({ place }: { readonly place: Place }) {
   const choices = [loaded, results.filter((one) => !isSame(one, own)), patterns];
   const pointer = `${pointerOf(place)}/input`;
   const { issues } = view.checked;
-  const isSecondWanted = issuesAt(issues, `${pointerOf(place)}/parameters`).some(wantsSecondInput);
+  // A parameter asks for more inputs than there are.
+  const isSecondWanted = issuesAt(issues, `${pointerOf(place)}/parameters`).some(
+    ({ code }) => code === 'request.inputs',
+  );
   const { least, most } = inputsOf(step, info?.inputs, isSecondWanted);
   return (
     <>
@@ -222,10 +226,6 @@ function inputsOf({ input }: DraftStep, inputs: OperationInfo['inputs'] | undefi
   if (inputs === 'one or two') return { least, most: Math.max(isSecondWanted ? 2 : 1, given) };
   const most = inputs === 'two or three' ? 3 : inputs.endsWith('more') ? Math.max(least, given) + 1 : 2;
   return { least, most: Math.max(most, given) };
-}
-
-function wantsSecondInput({ expected }: Issue): boolean {
-  return /\b(?:two inputs|second input)\b/.test(expected);
 }
 
 /** A series or, with the number of series that match, a pattern. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { JsonSchema } from '../../index.js';
+import type { JsonSchema } from '../../inspect/index.js';
 import { isObject } from '../request/draft.js';
 
 interface InputProps {

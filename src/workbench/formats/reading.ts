@@ -3,7 +3,8 @@ import type { FormatOptions } from '../../formats/format.js';
 import type { TimeFormat } from '../../formats/table/dates.js';
 import type { TableLayout } from '../../formats/table/roles.js';
 import { namedSeries, optionName, statesOf, tableOptions } from '../../formats/table/table-options.js';
-import { type JsonSchema, type Series, WindrowError } from '../../index.js';
+import { type Series, WindrowError } from '../../index.js';
+import type { JsonSchema } from '../../inspect/index.js';
 import { messageOf } from '../engine/protocol.js';
 import type { Parameters } from '../request/draft.js';
 

@@ -1,4 +1,5 @@
-import { type OperationInfo, operations, type SeriesReference } from '../../index.js';
+import type { SeriesReference } from '../../index.js';
+import { type OperationInfo, operations } from '../../inspect/index.js';
 import {
   type Draft,
   type DraftItem,

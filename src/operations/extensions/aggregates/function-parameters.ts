@@ -26,15 +26,6 @@ export const ownParameters = {
   upper: number(own),
 };
 
-export const ownTexts = {
-  method: 'For Integral and TimeWeightedAverage: hold values (`step`, the default) or draw lines (`linear`).',
-  maxgap: 'The longest gap between samples that counts; with two inputs, the longest gap to interpolate over.',
-  unit: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.',
-  max: 'For Increase and Rate: the value at which the counter rolls over to 0.',
-  lower: 'The least value of the state, for TimeInState and Transitions.',
-  upper: 'The greatest value of the state, for TimeInState and Transitions.',
-};
-
 /** The parameters of functions of two inputs. */
 export const pairParameters = { align: alignParameters.align };
 
@@ -62,10 +53,10 @@ export function checkInputs(parameters: Parameters, report: Report, inputCount: 
   const name = textIn(parameters, 'function');
   if (!pairFunctions.has(name)) {
     if (inputCount === 1) return;
-    report('/function', 'request.conflict', `${pairFunctionNames.join(' or ')} with two inputs`, name);
+    report('/function', 'request.inputs', `${pairFunctionNames.join(' or ')} with two inputs`, name);
     return;
   }
-  if (inputCount !== 2) report('/function', 'request.conflict', `two inputs with ${name}`, 'one', 'add a second input');
+  if (inputCount !== 2) report('/function', 'request.inputs', `two inputs with ${name}`, 'one', 'add a second input');
   checkAlign(parameters, report);
 }
 

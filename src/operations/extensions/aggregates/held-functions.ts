@@ -9,7 +9,7 @@ import {
 } from '../../../kernels/exact/results.js';
 import { SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
 import type { Accumulator } from '../../aggregate/functions.js';
-import { addHeld, type Holding, holdWhole, isBetween, type Mean } from '../../aggregate/time-weighted-average.js';
+import { addHeld, type Holding, holdWhole, isBetween, type Mean } from '../../aggregate/held-values.js';
 import type { State } from '../../operation.js';
 import type { MovingFunction } from './moving-functions.js';
 

@@ -3,7 +3,7 @@ import { slopeOf, sumOf, sumOfLength, weightedMeanOf } from '../../../kernels/ex
 import { addSquares } from '../../../kernels/exact/squares.js';
 import { addAll, addProduct, addTo, lossOf, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
 import { type Accumulator, type Functions, ofValues } from '../../aggregate/functions.js';
-import type { HeldFunction } from '../../aggregate/time-weighted-average.js';
+import type { HeldFunction } from '../../aggregate/held-values.js';
 import { durationMsIn, numberOr, type Parameters } from '../../parameters.js';
 
 /** The aggregate functions that extend the interface; see docs/semantics.md. */

@@ -6,7 +6,7 @@ import { type Parameter, type Parameters, parameter, readInstantField, refuse } 
 import { checkInterval, interval, openWindows } from '../../windowing.js';
 import { heldSoFar } from './held-functions.js';
 import { repeatedly } from './moving-functions.js';
-import type { WindowKind, WindowTexts } from './window-kind.js';
+import type { WindowKind } from './window-kind.js';
 
 /** Running windows: from a start to each sample. */
 export const running: WindowKind = {
@@ -26,13 +26,6 @@ export const running: WindowKind = {
     const accumulator = 'held' in code ? heldSoFar(code) : repeatedly(name, code.accumulator, parameters);
     const isRight = closed === 'right' && !('held' in code);
     return runningRunner(accumulator, startsOf(window, timezone), isRight);
-  },
-};
-
-export const runningTexts: WindowTexts = {
-  summary: 'from a start to each sample: totals so far',
-  fields: {
-    since: 'When the total restarts: an interval such as Daily, or an instant, from which it goes on for ever.',
   },
 };
 

@@ -4,7 +4,7 @@ import { type Accumulator, emitResult } from '../../aggregate/functions.js';
 import type { Output, RegridRunner, State } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { heldSoFar } from './held-functions.js';
-import type { WindowKind, WindowTexts } from './window-kind.js';
+import type { WindowKind } from './window-kind.js';
 
 /** Sessions: runs of samples with no long gap between them. */
 export const session: WindowKind = {
@@ -25,13 +25,6 @@ export const session: WindowKind = {
   open: (window, { code, label }) => {
     const accumulator = 'held' in code ? heldSoFar(code) : code.accumulator;
     return sessionRunner(accumulator, durationMsIn(window, 'gap') ?? 0, label);
-  },
-};
-
-export const sessionTexts: WindowTexts = {
-  summary: 'from a sample to the last one before a gap',
-  fields: {
-    gap: 'A session ends when no sample comes for longer than this.',
   },
 };
 

@@ -9,7 +9,7 @@ import { checkedInterval, checkInterval, interval, openWindows } from '../../win
 import { heldMoving } from './held-functions.js';
 import { moving } from './moving-functions.js';
 import { slidingRunner, trailingRunner } from './sliding-runner.js';
-import type { Bounds, WindowKind, WindowTexts } from './window-kind.js';
+import type { Bounds, WindowKind } from './window-kind.js';
 
 /** Sliding windows: of one size, one at each border of an interval, or one for each sample. */
 export const sliding: WindowKind = {
@@ -47,14 +47,6 @@ export const sliding: WindowKind = {
     if (window.every === undefined) return trailingRunner(own, longestMs(checkedInterval(textIn(window, 'size'))));
     const isRight = closed === 'right' && own.heldUntilMs === undefined;
     return slidingRunner(own, { ...openSliding(window, timezone), label, isRight, empty });
-  },
-};
-
-export const slidingTexts: WindowTexts = {
-  summary: 'of one size, one at each border of an interval or one for each sample',
-  fields: {
-    size: 'How far back each window reaches.',
-    every: 'The interval at whose borders windows end; without it, one ends with each sample.',
   },
 };
 

@@ -1,5 +1,5 @@
 import type { Accumulator } from '../../aggregate/functions.js';
-import type { Holding } from '../../aggregate/time-weighted-average.js';
+import type { Holding } from '../../aggregate/held-values.js';
 import type { Description, RegridRunner, WindowsMade } from '../../operation.js';
 import type { Parameter, Parameters, Report } from '../../parameters.js';
 

@@ -3,14 +3,7 @@ import { didYouMean } from '../../../core/suggest.js';
 import { addScalar, divScalar, mulScalar } from '../../../kernels/arithmetic.js';
 import { linear } from '../../../kernels/linear.js';
 import { throughPoints } from '../../../kernels/values.js';
-import {
-  type Describe,
-  type MapRunner,
-  type Operation,
-  type OperationTexts,
-  ofEachSample,
-  type StepDraft,
-} from '../../operation.js';
+import type { MapRunner, Operation, StepDraft } from '../../operation.js';
 import {
   listOf,
   number,
@@ -79,53 +72,6 @@ export const scaleRules = (): OperationRules => ({
   ],
 });
 
-export const scaleTexts: OperationTexts = {
-  summary: 'Converts values to another scale: by slope and offset, through two points, or from one unit to another.',
-  parameters: {
-    slope: 'What values are multiplied by.',
-    offset: 'What is then added, with a slope; 0 by default.',
-    points: 'Two points of the line: a value of `x` becomes `y`.',
-    from: 'The unit of the values.',
-    to: 'The unit of the results, for the same quantity.',
-  },
-  examples: [
-    {
-      title: 'From one unit to another, with one rounding',
-      parameters: { from: '°F', to: '°C' },
-      inputs: ['00:00 32, 00:15 98.6, 00:30 -40'],
-      output: '00:00 0, 00:15 37, 00:30 -40',
-    },
-    {
-      title: 'A signal of 4 to 20 mA that stands for 0 to 100 %',
-      parameters: {
-        points: [
-          { x: 4, y: 0 },
-          { x: 20, y: 100 },
-        ],
-      },
-      inputs: ['00:00 4, 00:15 12, 00:30 20, 00:45 2'],
-      output: '00:00 0, 00:15 50, 00:30 100, 00:45 -12.5',
-    },
-    {
-      title: 'By slope and offset',
-      parameters: { slope: 0.1, offset: -40 },
-      inputs: ['00:00 0, 00:15 650'],
-      output: '00:00 -40, 00:15 25',
-    },
-    {
-      title: 'Watts to kilowatts',
-      parameters: { from: 'W', to: 'kW' },
-      inputs: ['00:00 1, 00:15 2345.6'],
-      output: '00:00 0.001, 00:15 2.3456',
-    },
-  ],
-};
-
-export const describeScale: Describe = (parameters) => ({
-  does: `scales ${wayOf(parameters)}`,
-  ...ofEachSample,
-});
-
 function kernelOf(parameters: Parameters): MapRunner['apply'] {
   if (parameters.slope !== undefined) {
     const slope = numberIn(parameters, 'slope');
@@ -145,15 +91,7 @@ function kernelOf(parameters: Parameters): MapRunner['apply'] {
   return (value, count, out) => linear(value, count, by, out);
 }
 
-function wayOf(parameters: Parameters): string {
-  if (parameters.from !== undefined) return `from ${textIn(parameters, 'from')} to ${textIn(parameters, 'to')}`;
-  const line = pointsIn(parameters);
-  if (line !== undefined) return `through (${line[0]}, ${line[1]}) and (${line[2]}, ${line[3]})`;
-  const offset = parameters.offset === undefined ? '' : `, plus ${numberIn(parameters, 'offset')}`;
-  return `by ${numberIn(parameters, 'slope')}${offset}`;
-}
-
-function pointsIn({ points: list }: Parameters): readonly [number, number, number, number] | undefined {
+export function pointsIn({ points: list }: Parameters): readonly [number, number, number, number] | undefined {
   if (!Array.isArray(list)) return undefined;
   const [first, second]: Parameters[] = list;
   if (first === undefined || second === undefined) throw new Error('assertion failed: no two points');

@@ -1,7 +1,8 @@
 import { InputError } from '../../../core/errors.js';
 import { formatInstant } from '../../../core/instant.js';
-import type { Plan, Series, SeriesReference } from '../../../index.js';
+import type { Series, SeriesReference } from '../../../core/series.js';
 import { type Sample, type Why, why } from '../../../inspect/index.js';
+import type { Plan } from '../../../plan/plan.js';
 
 /** The most samples in one list of an explanation. */
 const SHOWN_MAX = 1000;

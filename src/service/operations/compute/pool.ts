@@ -1,5 +1,6 @@
+import { CheckpointError, type ErrorCode, OutputLimitError } from '../../../core/errors.js';
 import type { Series } from '../../../core/series.js';
-import { CheckpointError, type ErrorCode, OutputLimitError, type Plan } from '../../../index.js';
+import type { Plan } from '../../../plan/plan.js';
 import type { Scheduler } from '../../context.js';
 import { builtScript, HungThreadError, Threads } from '../../threads.js';
 import { type Explanation, explain, type Question } from './explain.js';

@@ -1,4 +1,4 @@
-import { OutputLimitError, WindrowError } from '../../../index.js';
+import { OutputLimitError, WindrowError } from '../../../core/errors.js';
 import { type Explanation, explain, type Question } from './explain.js';
 import type { Answer, StepFailure, StepMessage } from './pool.js';
 import { type StepResult, step } from './step.js';

@@ -1,6 +1,7 @@
 import { CHUNK_LENGTH } from '../../../core/chunk.js';
 import type { Series, SeriesReference } from '../../../core/series.js';
-import { openStream, type Plan, restoreStream, type Stream } from '../../../index.js';
+import { openStream, restoreStream, type Stream } from '../../../engine/stream/stream.js';
+import type { Plan } from '../../../plan/plan.js';
 import { type Columns, concatenate, NO_COLUMNS } from '../../../storage/samples/samples.js';
 
 /** What the engine computes from the next samples of an item: a pure function, in whichever thread it runs. */

@@ -1,6 +1,6 @@
+import { RequestError } from '../../../core/errors.js';
 import { groupBy } from '../../../core/group.js';
 import type { SeriesReference } from '../../../core/series.js';
-import { RequestError } from '../../../index.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { RowIn } from '../../../storage/table.js';

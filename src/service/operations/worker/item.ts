@@ -1,5 +1,7 @@
+import { CheckpointError, OutputLimitError } from '../../../core/errors.js';
 import type { SeriesReference } from '../../../core/series.js';
-import { CheckpointError, OutputLimitError, type Plan, type Stream } from '../../../index.js';
+import type { Stream } from '../../../engine/stream/stream.js';
+import type { Plan } from '../../../plan/plan.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import {

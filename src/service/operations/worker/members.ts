@@ -1,7 +1,7 @@
+import { RequestError } from '../../../core/errors.js';
 import { filled } from '../../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../../core/series.js';
 import { SourceMatcher } from '../../../core/source-matcher.js';
-import { RequestError } from '../../../index.js';
 import { filledRequest } from '../../../plan/patterns.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 import { equal, type Reader } from '../../../storage/storage.js';

@@ -1,4 +1,4 @@
-import { OutputLimitError, RequestError } from '../../../index.js';
+import { OutputLimitError, RequestError } from '../../../core/errors.js';
 import { equal, type Transaction } from '../../../storage/storage.js';
 import { AFTER_REPLICATION_MS, type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';

@@ -1,6 +1,6 @@
 import { nextDouble } from '../../../core/next-double.js';
 import { type Series, type SeriesReference, seriesKey } from '../../../core/series.js';
-import type { Plan } from '../../../index.js';
+import type { Plan } from '../../../plan/plan.js';
 import type { Columns } from '../../../storage/samples/samples.js';
 import { cutSlice, type Positions, type Slice } from '../compute/slice.js';
 import { type ResultSession, rangeAfter } from './results.js';

@@ -1,16 +1,15 @@
-import { formatDuration } from '../../core/duration.js';
-import { longestMs, parseInterval } from '../../core/interval.js';
-import { describeBetween } from '../extensions/aggregates/between.js';
-import { ownTexts } from '../extensions/aggregates/function-parameters.js';
-import { windowSchema, windowSummary } from '../extensions/aggregates/window-parameter.js';
-import { type pairFunctionNames, pairFunctions, windowIn } from '../extensions/index.js';
-import type { Description, OperationTexts, WrittenExample } from '../operation.js';
-import { type Parameters, textIn } from '../parameters.js';
+import { formatDuration } from '../../../core/duration.js';
+import { longestMs, parseInterval } from '../../../core/interval.js';
+import { functionOf } from '../../aggregate/aggregate.js';
+import { isBetween } from '../../aggregate/held-values.js';
+import type { AggregateFunction } from '../../aggregate/parameters.js';
+import { type pairFunctionNames, pairFunctions, windowIn } from '../../extensions/index.js';
+import type { Description, OperationTexts, WrittenExample } from '../../operation.js';
+import { type Parameters, textIn } from '../../parameters.js';
+import { checkedInterval, inZone } from '../../windowing.js';
 import { alignTexts, describeTwo } from '../two-inputs.js';
-import { checkedInterval, inZone } from '../windowing.js';
-import { functionOf } from './aggregate.js';
-import type { AggregateFunction } from './parameters.js';
-import { isBetween } from './time-weighted-average.js';
+import { describeBetween, ownTexts } from './functions.js';
+import { windowSchema, windowSummary } from './windows.js';
 
 /** The texts of the window parameters that Aggregate and Aggregate Pipeline share. */
 export const windowTexts = {
