@@ -292,6 +292,9 @@ function hold(series: Series): Held {
   return { series, info: infoOf(series), gapMs: gapOf(series) };
 }
 
+/** How long a file is read before what came meanwhile has its turn. */
+const TURN_MS = 50;
+
 async function readFile(
   file: File,
   timezone: string,
@@ -308,8 +311,14 @@ async function readFile(
     const bytes = file.stream();
     const plain = /\.gz$/i.test(file.name) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
     const source = plain.getReader();
+    let turnMs = performance.now();
     for (let read = await source.read(); !read.done; read = await source.read()) {
       reader.push(read.value);
+      // While unpacked bytes lie ready, the event loop gets no turn, in which it could be stopped.
+      if (performance.now() - turnMs > TURN_MS) {
+        await new Promise((resume) => setTimeout(resume));
+        turnMs = performance.now();
+      }
       if (!isStopped()) continue;
       void source.cancel();
       return unreadable(new Error(`${file.name} ${CANCELLED}`), columns);
