@@ -29,7 +29,10 @@ describe.runIf(hasPostgres)('windrow serve before a database that cannot be reac
     await expect
       .poll(() => waiting().map(({ reason }) => reason))
       .toEqual([expect.stringMatching(/^the store at postgres:\/\/windrow@127.0.0.1.*: PostgreSQL does not answer: /)]);
-    const url = linesOf(serving).find(({ msg }) => msg === 'listening')?.url ?? '';
+    const listens = () => linesOf(serving).find(({ msg }) => msg === 'listening');
+    // It may have begun to wait before it listens.
+    await expect.poll(listens).toBeDefined();
+    const { url } = listens()!;
     const statuses = async () => {
       const paths = ['/health/live', '/health/ready', '/metrics', '/core/timeseries'];
       return Promise.all(paths.map(async (path) => (await fetch(`${url}${path}`)).status));
