@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { groupBy } from '../../../core/group.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
@@ -36,6 +37,8 @@ export class ShardWorker {
   readonly #parts: WorkerParts;
   readonly #cache: ItemCache;
   readonly #replication: Replication;
+  /** One transaction at a time: if one is undone, the cache has to forget it before the next begins. */
+  readonly #alone = pLimit(1);
   #replicating: Promise<boolean> | undefined;
   /** Whether something was written since the current replication began. */
   #isReplicationDue = false;
@@ -197,19 +200,22 @@ export class ShardWorker {
     };
     // Deleted samples free space only once the items have absorbed the deletion.
     const options = { claim: this.claim, usesReserve };
-    try {
-      for (;;) {
-        attemptCount = 0;
-        const result = await this.#context.storage.transaction(this.claim.shard, inTransaction, options);
-        if (!isMore) return result;
-        workMax *= CATCH_UP;
-        // Requests that wait are answered before the next transaction, however short the last one was.
-        await nextTurn();
+    const transact = async (): Promise<Result | undefined> => {
+      try {
+        return await this.#context.storage.transaction(this.claim.shard, inTransaction, options);
+      } catch (error) {
+        this.#cache.clear();
+        if (error instanceof ItemBugError) await this.#failItem(error);
+        throw error;
       }
-    } catch (error) {
-      this.#cache.clear();
-      if (error instanceof ItemBugError) await this.#failItem(error);
-      throw error;
+    };
+    for (;;) {
+      attemptCount = 0;
+      const result = await this.#alone(transact);
+      if (!isMore) return result;
+      workMax *= CATCH_UP;
+      // Requests that wait are answered before the next transaction, however short the last one was.
+      await nextTurn();
     }
   }
 
