@@ -104,8 +104,9 @@ async function openOwnStorage(
   if (store !== undefined && store !== '') {
     return openStorage({ address: store, clock, waitMsMax: storeWaitMsMax, ...waiting });
   }
-  if (dataDirectory === undefined || dataDirectory === '')
+  if (dataDirectory === undefined || dataDirectory === '') {
     throw new TypeError('expected dataDirectory, store, or a storage of your own; received none of them');
+  }
   prepareDataDirectory(dataDirectory);
   return openStorage({ directory: dataDirectory, clock });
 }

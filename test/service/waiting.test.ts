@@ -25,10 +25,11 @@ function linesOf({ stdout }: { readonly stdout: string }): Record<string, string
 describe.runIf(hasPostgres)('windrow serve before a database that cannot be reached', () => {
   it('is live but not ready, logs why, refuses requests, and serves as soon as the database is there', async () => {
     const { way, serving } = await serveBefore(isGone);
-    const waiting = () => linesOf(serving).filter(({ msg }) => msg === 'waiting for the store');
+    const reason = () => linesOf(serving).find(({ msg }) => msg === 'waiting for the store')?.reason;
+    // On a busy machine others may follow: a connection that is closed is noticed by a read or by a write.
     await expect
-      .poll(() => waiting().map(({ reason }) => reason))
-      .toEqual([expect.stringMatching(/^the store at postgres:\/\/windrow@127.0.0.1.*: PostgreSQL does not answer: /)]);
+      .poll(reason)
+      .toMatch(/^the store at postgres:\/\/windrow@127.0.0.1.*: PostgreSQL does not answer: /);
     const listens = () => linesOf(serving).find(({ msg }) => msg === 'listening');
     // It may have begun to wait before it listens.
     await expect.poll(listens).toBeDefined();
