@@ -14,7 +14,10 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     );
     const answer = await fetch(`${demo.url}/`);
     expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
+    expect(answer.headers.get('content-encoding')).toBe('gzip');
     expect(await answer.text()).toBe(fileHtml());
+    const plain = await fetch(`${demo.url}/`, { headers: { 'accept-encoding': 'identity' } });
+    expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, fileHtml()]);
 
     const { page, faults } = await open(`${demo.url}/`);
     await page.getByRole('button', { name: 'Service', exact: true }).click();

@@ -1,4 +1,5 @@
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 
 /** The files of the workbench. */
@@ -21,11 +22,14 @@ export function registerWorkbench(app: FastifyInstance, { html, formatReaders }:
 }
 
 function registerText(app: FastifyInstance, path: string, text: string, own: Readonly<Record<string, string>>): void {
-  const packed = gzipSync(text);
+  // Packed for the first browser that asks: most starts of a service are not for the page.
+  let packing: Promise<Buffer> | undefined;
   const headers = { ...own, 'cache-control': 'no-cache', vary: 'accept-encoding', 'x-content-type-options': 'nosniff' };
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     reply.headers(headers);
     const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding']));
-    return isPacked ? reply.header('content-encoding', 'gzip').send(packed) : reply.send(text);
+    if (!isPacked) return reply.send(text);
+    packing ??= promisify(gzip)(text);
+    return reply.header('content-encoding', 'gzip').send(await packing);
   });
 }
