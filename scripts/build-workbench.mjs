@@ -117,19 +117,20 @@ const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
 // be a fifteenth of the page.
 const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]texts[/\\]index\.ts$/, async (text, path) => {
   const bundled = await build({ entryPoints: [path], bundle: true, format: 'esm', platform: 'node', write: false });
-  const { textsByName } = await import(`data:text/javascript,${encodeURIComponent(bundled.outputFiles[0].text)}`);
+  const { aboutByName } = await import(`data:text/javascript,${encodeURIComponent(bundled.outputFiles[0].text)}`);
   const weightOf = (example) => {
     const { inputs, parameters } = example;
     return 10_000 * inputs.length + 1000 * Object.keys(parameters).length + JSON.stringify(example).length;
   };
-  const plain = Object.entries(textsByName).map(([name, { examples, ...texts }]) => {
+  const plainTexts = (name) => {
+    const [{ examples, ...texts }] = aboutByName[name];
     const plainest = examples.reduce((least, one) => (weightOf(one) < weightOf(least) ? one : least));
-    return [name, { ...texts, examples: [plainest] }];
-  });
-  const list = JSON.stringify(Object.fromEntries(plain));
-  const written = /(export const textsByName[^=]*= )[^;]*;/;
-  if (!written.test(text)) throw new Error(`${path} has no textsByName any more`);
-  return text.replace(written, (_, before) => `${before}${list};`);
+    return JSON.stringify({ ...texts, examples: [plainest] });
+  };
+  const row = /^( {2}(?:(\w+)|'(.+)'): \[\s*)[\w.]+Texts,/gm;
+  const rowCount = text.match(row)?.length;
+  if (rowCount !== Object.keys(aboutByName).length) throw new Error(`${path} has ${rowCount} rows of this form`);
+  return text.replace(row, (_, before, plain, quoted) => `${before}${plainTexts(plain ?? quoted)},`);
 });
 
 // The page writes no requests with the builder.

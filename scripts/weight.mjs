@@ -40,8 +40,7 @@ export const moreFunctionNames = [], pairFunctionNames = [], inputsOfAggregate =
 export const moreFunctions = new Map(), heldFunctions = new Map(), pairFunctions = new Map();
 export const alignParameters = {}, checkAlign = () => {}, matcherOf = () => {};
 export const ownParameters = {}, pairParameters = {}, ownFunctionsWith = {};
-export const checkOwn = () => {}, checkInputs = () => {}, pairsInto = undefined, openBetween = undefined;
-export const extensionRules = {};`;
+export const checkOwn = () => {}, checkInputs = () => {}, pairsInto = undefined, openBetween = undefined;`;
 
 const withoutExtensions = {
   name: 'without extensions',

@@ -2,19 +2,18 @@ import { meantName } from '../core/suggest.js';
 import * as abs from './abs.js';
 import { aggregate } from './aggregate/aggregate.js';
 import { otherFunctionNames } from './aggregate/functions.js';
-import { aggregateFunctionNames, aggregatePipelineRules, aggregateRules } from './aggregate/parameters.js';
+import { aggregateFunctionNames } from './aggregate/parameters.js';
 import * as aggregatePipeline from './aggregate/pipeline.js';
 import * as arithmetic from './arithmetic.js';
 import * as cleanse from './cleanse.js';
 import * as comparison from './comparison.js';
-import { extensionRules, extensions } from './extensions/index.js';
+import { extensions } from './extensions/index.js';
 import * as holdLastValue from './hold-last-value.js';
 import * as logic from './logic.js';
 import * as mask from './mask.js';
 import type { Operation } from './operation.js';
 import * as resample from './resample.js';
 import * as round from './round.js';
-import type { OperationRules } from './rules.js';
 import * as shift from './shift.js';
 
 /**
@@ -47,21 +46,6 @@ const all = [
   resample.resample,
   ...extensions,
 ] as const satisfies readonly Operation[];
-
-/**
- * The rules of the operations that have some. They are not fields of the operations, because every application needs
- * those: bundlers drop a constant that nobody reads, but never a property or a spread.
- */
-export const rulesByName: Readonly<Record<string, () => OperationRules>> = /* @__PURE__ */ Object.assign(
-  {
-    Aggregate: aggregateRules,
-    'Aggregate Pipeline': aggregatePipelineRules,
-    Mask: mask.rangeRules,
-    Where: mask.rangeRules,
-    Shift: shift.shiftRules,
-  },
-  extensionRules,
-);
 
 /** Each operation by its type, with its name and its methods. */
 export type AnyOperation = (typeof all)[number];

@@ -13,23 +13,10 @@ import {
   type Report,
   readInstantField,
 } from './parameters.js';
-import type { OperationRules } from './rules.js';
 
 export const mask = ranges({ mask: withRanges }, 'Mask', false);
 
 export const where = ranges({ where: withRanges }, 'Where', true, ['filter']);
-
-/** Of Mask and Where. */
-export const rangeRules = (): OperationRules => ({
-  parameters: [
-    {
-      anyOf: ['valuerangelist', 'timerangelist'].map((name) => ({
-        properties: { [name]: { minItems: 1 } },
-        required: [name],
-      })),
-    },
-  ],
-});
 
 /** An instant in a request: ISO 8601 text, or a Date or luxon DateTime, which become such text in JSON. */
 type Time = Exclude<Instant, number>;

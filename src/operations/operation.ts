@@ -4,9 +4,8 @@ import type { SeriesReference } from '../core/series.js';
 import type { JsonSchema, Parameter, Parameters, Report } from './parameters.js';
 
 /**
- * The contract between an operation and everything that runs it: its parameters with their checks, and its code. Its
- * texts and its description for `explain` are exports of their own in the same file, because an application that
- * neither lists nor explains operations need not load them.
+ * The contract between an operation and everything that runs it: its parameters with their checks, and its code. What
+ * is said of it lies in `texts`, because an application that neither lists nor explains operations need not load that.
  */
 export interface Operation<M extends object = object, N extends string = NameOf<M>> {
   /** Its name as the interface spells it. */

@@ -2,8 +2,7 @@ import type { JsonSchema } from './parameters.js';
 
 /**
  * How the parameters and inputs of a step must fit together, as JSON Schemas for editors. They say the same as the
- * operation's `check`, and a test compares the two. They are exports of their own because applications need only
- * `check`. This file is their vocabulary.
+ * operation's `check`, and a test compares the two. This file is their vocabulary.
  */
 export interface OperationRules {
   /** One without a condition (`if`) asks for some parameter. */

@@ -23,7 +23,6 @@ import {
   timezone,
   within,
 } from './parameters.js';
-import { is, type OperationRules, when } from './rules.js';
 import { checkedInterval, checkInterval, interval, openWindows } from './windowing.js';
 
 /** A shift by an ISO 8601 duration, or by a whole number of windows (at least 0). */
@@ -74,15 +73,6 @@ export const shift: Operation<ShiftMethods> = {
     return mover(move, columns);
   },
 };
-
-export const shiftRules = (): OperationRules => ({
-  parameters: [
-    when(is('function', 'ShiftByTime'), { properties: { shift: { type: 'string' }, window: false } }),
-    when(is('function', 'ShiftByWindow'), {
-      properties: { shift: { type: 'integer', maximum: Number.MAX_SAFE_INTEGER } },
-    }),
-  ],
-});
 
 function shiftAmount(): Parameter {
   const expected = 'a whole number of windows (0 or more), or an ISO 8601 duration like PT15M';

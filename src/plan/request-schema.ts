@@ -1,9 +1,9 @@
 import { intervalNames } from '../core/interval.js';
-import { operationsByName, rulesByName } from '../operations/index.js';
+import { operationsByName } from '../operations/index.js';
 import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
 import { alignment, has, inputs, type OperationRules, when, without, withParameters } from '../operations/rules.js';
-import { parameterSchemas, textsOf } from '../operations/texts/index.js';
+import { parameterSchemas, rulesByName, textsOf } from '../operations/texts/index.js';
 
 /** The JSON Schema of a request, generated from the operations. Editors use it to complete and check request files. */
 export function requestSchema(): JsonSchema {

@@ -4,7 +4,7 @@ import { createPlan, openStream, runBatch, type Series } from '../../src/index.j
 import { operationsByName } from '../../src/operations/index.js';
 import { operations } from '../../src/operations/info.js';
 import type { Example, ExampleSample, Operation } from '../../src/operations/operation.js';
-import { describeStep, textsByName } from '../../src/operations/texts/index.js';
+import { aboutByName, describeStep, textsOf } from '../../src/operations/texts/index.js';
 import { cutInTime, joinParts } from '../conformance/conformance.js';
 import { runOracle } from '../oracle/index.js';
 
@@ -64,19 +64,19 @@ describe('an example gives the results it states', () => {
 });
 
 test('the list of texts names every operation once, in the order of the interface', () => {
-  expect(Object.keys(textsByName)).toEqual([...operationsByName.keys()]);
+  expect(Object.keys(aboutByName)).toEqual([...operationsByName.keys()]);
 });
 
 test.each([...operationsByName.values()].map((operation) => [operation.name, operation] as const))(
   '%s describes each of its parameters and no other',
   (name, operation) => {
-    expect(Object.keys(textsByName[name]!.parameters).sort()).toEqual(Object.keys(operation.parameters).sort());
+    expect(Object.keys(textsOf(name).parameters).sort()).toEqual(Object.keys(operation.parameters).sort());
   },
 );
 
-test.each(Object.entries(textsByName))(
+test.each(Object.entries(aboutByName))(
   '%s has at least three examples, each with its own title',
-  (_name, { examples: own }) => {
+  (_name, [{ examples: own }]) => {
     expect(own.length).toBeGreaterThanOrEqual(3);
     expect(new Set(own.map(({ title }) => title)).size).toBe(own.length);
   },

@@ -12,7 +12,6 @@ import {
 import {
   choice,
   duration,
-  type JsonSchema,
   number,
   type Parameter,
   type Parameters,
@@ -20,7 +19,6 @@ import {
   textIn,
   timezone,
 } from '../parameters.js';
-import { alignment, has, is, type OperationRules, oneOf, pairedBy, when, without } from '../rules.js';
 import type { AlignParameters } from '../two-inputs.js';
 import { interval } from '../windowing.js';
 import { otherFunctionNames } from './functions.js';
@@ -70,7 +68,7 @@ export const functionParameters = {
 };
 
 /** Which parameters belong to which functions. */
-const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
+export const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
   percentile: ['Percentile'],
   maxhold: timeWeightedNames,
   ...ownFunctionsWith,
@@ -143,34 +141,3 @@ export function checkFunction(parameters: Parameters, report: Report): void {
   }
   checkOwn(parameters, report);
 }
-
-/** How the parameters of Aggregate and its inputs must fit together, for editors. */
-export const aggregateRules = (): OperationRules => ({
-  parameters: [
-    ...functionRules(),
-    // Only windows at the borders of an interval can be empty.
-    when(
-      { ...is('empty', 'zero', 'hold'), required: ['empty', 'window'] },
-      { properties: { window: { ...has('every'), properties: { type: { const: 'sliding' } } } } },
-    ),
-    when(
-      { properties: { window: is('size', 'Monthly', 'Yearly', 'P1M', 'P1Y') }, required: ['window'] },
-      { properties: { window: has('every') } },
-    ),
-    when(is('function', ...pairFunctionNames), { allOf: alignment() }),
-  ],
-  step: pairedBy(is('function', ...pairFunctionNames)),
-});
-
-export const aggregatePipelineRules = (): OperationRules => ({
-  parameters: [{ properties: { pipeline: { items: { allOf: functionRules() } } } }],
-});
-
-const functionRules = (): readonly JsonSchema[] => [
-  when(is('function', 'Percentile'), has('percentile')),
-  when(is('function', 'Coverage'), oneOf('maxhold', 'maxgap')),
-  when(is('function', 'TimeInState', 'Transitions'), oneOf('lower', 'upper')),
-  when(is('function', 'WeightedAverage'), is('interval', 'QuarterHourly')),
-  when(is('method', 'linear'), without('maxhold')),
-  ...Object.entries(FUNCTIONS_WITH).map(([name, functions]) => when(has(name), is('function', ...functions))),
-];

@@ -1,5 +1,4 @@
 import type { Operation } from '../operation.js';
-import type { OperationRules } from '../rules.js';
 import { openBetween } from './aggregates/between.js';
 import {
   checkInputs,
@@ -68,18 +67,6 @@ export const extensions = [
   fill.fill,
   gaps.gaps,
 ] as const satisfies readonly Operation[];
-
-/** The rules of those that have some. */
-export const extensionRules: Readonly<Record<string, () => OperationRules>> = {
-  Min: minMax.extremeRules,
-  Max: minMax.extremeRules,
-  Scale: scale.scaleRules,
-  Clamp: clamp.clampRules,
-  Select: select.selectRules,
-  Counter: difference.counterRules,
-  Schedule: schedule.scheduleRules,
-  Fill: fill.fillRules,
-};
 
 export {
   checkInputs,

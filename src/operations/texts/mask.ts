@@ -1,6 +1,7 @@
 import { boundsOf } from '../mask.js';
 import { type Describe, type OperationTexts, ofEachSample } from '../operation.js';
 import type { Parameters } from '../parameters.js';
+import type { OperationRules } from '../rules.js';
 
 const rangeTexts = {
   valuerangelist: 'Closed value ranges, `[lower, upper]`; a bound that is left out does not limit.',
@@ -71,3 +72,15 @@ function describeRanges(parameters: Parameters): string {
   const parts = [lower.length && `${lower.length} value range(s)`, startMs.length && `${startMs.length} time range(s)`];
   return parts.filter(Boolean).join(' or ');
 }
+
+/** Of Mask and Where. */
+export const rangeRules = (): OperationRules => ({
+  parameters: [
+    {
+      anyOf: ['valuerangelist', 'timerangelist'].map((name) => ({
+        properties: { [name]: { minItems: 1 } },
+        required: [name],
+      })),
+    },
+  ],
+});

@@ -1,5 +1,6 @@
 import type { Describe, OperationTexts } from '../operation.js';
 import { numberIn, textIn } from '../parameters.js';
+import { is, type OperationRules, when } from '../rules.js';
 import { isByTime, shiftMs } from '../shift.js';
 import { inZone } from '../windowing.js';
 
@@ -48,3 +49,12 @@ export const describeShift: Describe = (parameters) => {
 function windowsOf(count: number): string {
   return count === 1 ? '1 window of ' : `${count} windows of `;
 }
+
+export const shiftRules = (): OperationRules => ({
+  parameters: [
+    when(is('function', 'ShiftByTime'), { properties: { shift: { type: 'string' }, window: false } }),
+    when(is('function', 'ShiftByWindow'), {
+      properties: { shift: { type: 'integer', maximum: Number.MAX_SAFE_INTEGER } },
+    }),
+  ],
+});

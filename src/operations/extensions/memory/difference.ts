@@ -3,7 +3,6 @@ import { SHORTEST_MS } from '../../../core/interval.js';
 import { div, divScalar, sub } from '../../../kernels/arithmetic.js';
 import type { Operation, RegridRunner, RunContext, StepDraft } from '../../operation.js';
 import { duration, durationMsIn, number, numberOr, type Parameters } from '../../parameters.js';
-import type { OperationRules } from '../../rules.js';
 import { scan } from './scan.js';
 
 /** Changes from one sample to the next: Difference, Derivative, Counter. */
@@ -90,10 +89,6 @@ export const counter: Operation<CounterMethods> = {
     });
   },
 };
-
-export const counterRules = (): OperationRules => ({
-  parameters: [{ properties: { max: { exclusiveMinimum: 0 } } }],
-});
 
 const HAS_LAST = 0;
 const LAST_MS = 1;

@@ -12,7 +12,6 @@ import {
   type Report,
   textIn,
 } from '../../parameters.js';
-import { has, is, type OperationRules, pairedBy, when } from '../../rules.js';
 
 /** ISO 8601 durations: how far apart samples should be, and the longest gap to fill. */
 interface FillSpan {
@@ -52,11 +51,6 @@ export const fill: Operation<FillMethods, 'Fill'> = {
     return filler(everyMs, gapMsMax, valueBetween(parameters));
   },
 };
-
-export const fillRules = (): OperationRules => ({
-  parameters: [when(is('method', 'constant'), has('value')), when(has('value'), is('method', 'constant'))],
-  step: pairedBy(is('method', 'series')),
-});
 
 function checkFill(parameters: Parameters, report: Report, inputCount: number): void {
   const method = textIn(parameters, 'method');

@@ -14,7 +14,6 @@ import {
   textIn,
   timezone,
 } from '../../parameters.js';
-import { type OperationRules, oneOf } from '../../rules.js';
 import { isWithin, type LocalHours, nextChange } from './local-hours.js';
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
@@ -60,8 +59,6 @@ export const schedule: Operation<ScheduleMethods> = {
   },
   open: (parameters, { untilMs }) => scheduler(localHoursOf(parameters), untilMs),
 };
-
-export const scheduleRules = (): OperationRules => ({ parameters: [oneOf('days', 'hours', 'holidays', 'ranges')] });
 
 function checkRange({ first, last }: Parameters, report: Report): void {
   if (first === undefined || last === undefined || first <= last) return;

@@ -1,7 +1,6 @@
 import { clamp as clampKernel } from '../../../kernels/arithmetic.js';
 import type { Operation, StepDraft } from '../../operation.js';
 import { checkOrder, number, type Parameters } from '../../parameters.js';
-import { type OperationRules, oneOf } from '../../rules.js';
 
 export interface ClampParameters {
   readonly lower?: number;
@@ -34,8 +33,6 @@ export const clamp: Operation<ClampMethods, 'Clamp'> = {
     return { kind: 'map', apply: (value, count, out) => clampKernel(value, count, lower, upper, out) };
   },
 };
-
-export const clampRules = (): OperationRules => ({ parameters: [oneOf('lower', 'upper')] });
 
 function boundsOf({ lower, upper }: Parameters): { readonly lower: number; readonly upper: number } {
   return {

@@ -2,7 +2,6 @@ import type { ScalarKernel, VectorKernel } from '../../../kernels/arithmetic.js'
 import * as kernels from '../../../kernels/values.js';
 import { arithmetic } from '../../arithmetic.js';
 import type { Operation, OtherInput, StepDraft } from '../../operation.js';
-import { inputs, is, type OperationRules, when } from '../../rules.js';
 import { type AlignParameters, alignOf, type Operand, type OperandParameters } from '../../two-inputs.js';
 import { checkAlign } from '../align.js';
 import { aligned } from '../joined.js';
@@ -10,11 +9,6 @@ import { aligned } from '../joined.js';
 export const min = extreme({ min: withOperands }, 'Min', kernels.minScalar, kernels.min, Math.min, ['minimum']);
 
 export const max = extreme({ max: withOperands }, 'Max', kernels.maxScalar, kernels.max, Math.max, ['maximum']);
-
-/** Of Min and Max. */
-export const extremeRules = (): OperationRules => ({
-  step: [when(inputs(3), { properties: { parameters: { not: is('align', 'linear') } } })],
-});
 
 /** A scalar, a second series, or several. */
 export type Operands = Operand | readonly OtherInput[];

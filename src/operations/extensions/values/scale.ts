@@ -16,7 +16,6 @@ import {
   refuse,
   textIn,
 } from '../../parameters.js';
-import { has, is, type OperationRules, oneOf, when } from '../../rules.js';
 import { conversion, quantityOf, unitNames, unitsOf } from './units.js';
 
 /** A point of a characteristic line: a value of `x` becomes `y`. */
@@ -60,17 +59,6 @@ export const scale: Operation<ScaleMethods> = {
   check: checkScale,
   open: (parameters) => ({ kind: 'map', apply: kernelOf(parameters) }),
 };
-
-export const scaleRules = (): OperationRules => ({
-  parameters: [
-    { oneOf: [has('slope'), has('points'), oneOf('from', 'to')] },
-    when(has('offset'), has('slope')),
-    when(oneOf('from', 'to'), has('from', 'to')),
-    ...[...new Set(unitNames.map((unit) => quantityOf(unit) ?? ''))].map((quantity) =>
-      when(is('from', ...unitsOf(quantity)), { properties: { to: { enum: unitsOf(quantity) } } }),
-    ),
-  ],
-});
 
 function kernelOf(parameters: Parameters): MapRunner['apply'] {
   if (parameters.slope !== undefined) {

@@ -1,6 +1,5 @@
 import type { Operation, OtherInput, StepDraft } from '../../operation.js';
 import { choice, number, numberOr } from '../../parameters.js';
-import { alignment, inputs, type OperationRules, when, without } from '../../rules.js';
 import type { AlignParameters } from '../../two-inputs.js';
 import { alignParameters, checkAlign } from '../align.js';
 import { aligned } from '../joined.js';
@@ -61,8 +60,3 @@ export const select: Operation<SelectMethods> = {
     });
   },
 };
-
-export const selectRules = (): OperationRules => ({
-  parameters: alignment(),
-  step: [when(inputs(3), { properties: { parameters: without('else') } })],
-});

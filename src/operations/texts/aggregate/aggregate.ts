@@ -2,10 +2,11 @@ import { formatDuration } from '../../../core/duration.js';
 import { longestMs, parseInterval } from '../../../core/interval.js';
 import { functionOf } from '../../aggregate/aggregate.js';
 import { isBetween } from '../../aggregate/held-values.js';
-import type { AggregateFunction } from '../../aggregate/parameters.js';
-import { type pairFunctionNames, pairFunctions, windowIn } from '../../extensions/index.js';
+import { type AggregateFunction, FUNCTIONS_WITH } from '../../aggregate/parameters.js';
+import { pairFunctionNames, pairFunctions, windowIn } from '../../extensions/index.js';
 import type { Description, OperationTexts, WrittenExample } from '../../operation.js';
-import { type Parameters, textIn } from '../../parameters.js';
+import { type JsonSchema, type Parameters, textIn } from '../../parameters.js';
+import { alignment, has, is, type OperationRules, oneOf, pairedBy, when, without } from '../../rules.js';
 import { checkedInterval, inZone } from '../../windowing.js';
 import { alignTexts, describeTwo } from '../two-inputs.js';
 import { describeBetween, ownTexts } from './functions.js';
@@ -190,3 +191,34 @@ function resultOf(name: string, parameters: Parameters): string {
   if (name !== 'Percentile') return results[name]!;
   return parameters.percentile === 50 ? RESULTS.Median : `${RESULTS.Percentile} ${parameters.percentile}`;
 }
+
+/** How the parameters of Aggregate and its inputs must fit together, for editors. */
+export const aggregateRules = (): OperationRules => ({
+  parameters: [
+    ...functionRules(),
+    // Only windows at the borders of an interval can be empty.
+    when(
+      { ...is('empty', 'zero', 'hold'), required: ['empty', 'window'] },
+      { properties: { window: { ...has('every'), properties: { type: { const: 'sliding' } } } } },
+    ),
+    when(
+      { properties: { window: is('size', 'Monthly', 'Yearly', 'P1M', 'P1Y') }, required: ['window'] },
+      { properties: { window: has('every') } },
+    ),
+    when(is('function', ...pairFunctionNames), { allOf: alignment() }),
+  ],
+  step: pairedBy(is('function', ...pairFunctionNames)),
+});
+
+export const aggregatePipelineRules = (): OperationRules => ({
+  parameters: [{ properties: { pipeline: { items: { allOf: functionRules() } } } }],
+});
+
+const functionRules = (): readonly JsonSchema[] => [
+  when(is('function', 'Percentile'), has('percentile')),
+  when(is('function', 'Coverage'), oneOf('maxhold', 'maxgap')),
+  when(is('function', 'TimeInState', 'Transitions'), oneOf('lower', 'upper')),
+  when(is('function', 'WeightedAverage'), is('interval', 'QuarterHourly')),
+  when(is('method', 'linear'), without('maxhold')),
+  ...Object.entries(FUNCTIONS_WITH).map(([name, functions]) => when(has(name), is('function', ...functions))),
+];

@@ -1,5 +1,6 @@
 import type { Describe, OperationTexts } from '../../operation.js';
 import { durationMsIn, numberIn, type Parameters, textIn } from '../../parameters.js';
+import type { OperationRules } from '../../rules.js';
 
 const maxgapText = 'No result if the sample before is older than this.';
 
@@ -113,3 +114,7 @@ function fromTheLast(parameters: Parameters) {
 function within(parameters: Parameters): string {
   return parameters.maxgap === undefined ? '' : `, not over gaps of more than ${textIn(parameters, 'maxgap')}`;
 }
+
+export const counterRules = (): OperationRules => ({
+  parameters: [{ properties: { max: { exclusiveMinimum: 0 } } }],
+});

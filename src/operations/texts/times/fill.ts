@@ -1,5 +1,6 @@
 import type { Describe, OperationTexts } from '../../operation.js';
 import { durationMsIn, textIn } from '../../parameters.js';
+import { has, is, type OperationRules, pairedBy, when } from '../../rules.js';
 
 export const fillTexts: OperationTexts = {
   summary: 'Fills gaps between samples with further samples; existing ones stay as they are.',
@@ -52,4 +53,9 @@ export const describeFill: Describe = (parameters) => ({
   reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
   keeps: 'the last sample, and those of the second input since',
   final: 'with its sample or, in a gap, with the sample after it',
+});
+
+export const fillRules = (): OperationRules => ({
+  parameters: [when(is('method', 'constant'), has('value')), when(has('value'), is('method', 'constant'))],
+  step: pairedBy(is('method', 'series')),
 });

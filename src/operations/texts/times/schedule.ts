@@ -1,6 +1,7 @@
 import { objectsIn, textsIn } from '../../extensions/times/schedule.js';
 import type { Describe, OperationTexts } from '../../operation.js';
 import { type Parameters, textIn } from '../../parameters.js';
+import { type OperationRules, oneOf } from '../../rules.js';
 
 export const scheduleTexts: OperationTexts = {
   summary: 'Gives 1 when the times of a schedule begin, by the local clock, and 0 when they end.',
@@ -63,3 +64,5 @@ function textOf(parameters: Parameters): string {
     .filter((part) => part !== '')
     .join(' ');
 }
+
+export const scheduleRules = (): OperationRules => ({ parameters: [oneOf('days', 'hours', 'holidays', 'ranges')] });

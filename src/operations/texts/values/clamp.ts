@@ -1,5 +1,6 @@
 import { type Describe, type OperationTexts, ofEachSample } from '../../operation.js';
 import type { Parameters } from '../../parameters.js';
+import { type OperationRules, oneOf } from '../../rules.js';
 
 export const clampTexts: OperationTexts = {
   summary: 'Raises values below a lower bound to it, and lowers those above an upper bound to that.',
@@ -37,3 +38,5 @@ export const describeClamp: Describe = (parameters) => ({
 function bound(words: string, value: Parameters[string] | undefined): string {
   return typeof value === 'number' ? `${words} ${value}` : '';
 }
+
+export const clampRules = (): OperationRules => ({ parameters: [oneOf('lower', 'upper')] });

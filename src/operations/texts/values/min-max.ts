@@ -1,4 +1,5 @@
 import type { OperationTexts } from '../../operation.js';
+import { inputs, is, type OperationRules, when } from '../../rules.js';
 import { describeOperand, operandTexts } from '../two-inputs.js';
 
 export const minTexts: OperationTexts = {
@@ -60,3 +61,8 @@ export const describeMax = /* @__PURE__ */ describeOperand(
   'the greatest of its inputs',
   'the greatest of each value and $',
 );
+
+/** Of Min and Max. */
+export const extremeRules = (): OperationRules => ({
+  step: [when(inputs(3), { properties: { parameters: { not: is('align', 'linear') } } })],
+});

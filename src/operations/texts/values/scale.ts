@@ -1,6 +1,8 @@
 import { pointsIn } from '../../extensions/values/scale.js';
+import { quantityOf, unitNames, unitsOf } from '../../extensions/values/units.js';
 import { type Describe, type OperationTexts, ofEachSample } from '../../operation.js';
 import { numberIn, type Parameters, textIn } from '../../parameters.js';
+import { has, is, type OperationRules, oneOf, when } from '../../rules.js';
 
 export const scaleTexts: OperationTexts = {
   summary: 'Converts values to another scale: by slope and offset, through two points, or from one unit to another.',
@@ -56,3 +58,14 @@ function wayOf(parameters: Parameters): string {
   const offset = parameters.offset === undefined ? '' : `, plus ${numberIn(parameters, 'offset')}`;
   return `by ${numberIn(parameters, 'slope')}${offset}`;
 }
+
+export const scaleRules = (): OperationRules => ({
+  parameters: [
+    { oneOf: [has('slope'), has('points'), oneOf('from', 'to')] },
+    when(has('offset'), has('slope')),
+    when(oneOf('from', 'to'), has('from', 'to')),
+    ...[...new Set(unitNames.map((unit) => quantityOf(unit) ?? ''))].map((quantity) =>
+      when(is('from', ...unitsOf(quantity)), { properties: { to: { enum: unitsOf(quantity) } } }),
+    ),
+  ],
+});

@@ -1,4 +1,5 @@
 import type { Describe, OperationTexts } from '../../operation.js';
+import { alignment, inputs, type OperationRules, when, without } from '../../rules.js';
 import { describeTwo, maxholdText } from '../two-inputs.js';
 
 export const selectTexts: OperationTexts = {
@@ -47,3 +48,8 @@ export const describeSelect: Describe = (parameters) => ({
 function elseOf(constant: unknown): string {
   return typeof constant === 'number' ? String(constant) : 'the third, if there is one';
 }
+
+export const selectRules = (): OperationRules => ({
+  parameters: alignment(),
+  step: [when(inputs(3), { properties: { parameters: without('else') } })],
+});
