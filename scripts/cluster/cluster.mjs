@@ -4,6 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPlan, runBatch } from '../../dist/index.js';
 import { Balancer } from './balancer.mjs';
+import { disturbances } from './disturbances.mjs';
 import { Feed } from './feed.mjs';
 import { PostgresServer } from './postgres-server.mjs';
 import { runWindrow, WindrowProcess } from './windrow-process.mjs';
@@ -36,9 +37,9 @@ export class Cluster {
   #processes = [];
   #balancer;
   #feeds = [];
-  #running = [];
+  #running = Promise.resolve();
   #isEnding = false;
-  #takeovers = { process: [], database: [] };
+  #takeovers = { process: [], database: [], disturbance: [] };
 
   /**
    * @param {string} folder of the databases; a user without rights must be able to reach it
@@ -51,8 +52,13 @@ export class Cluster {
     this.#say = say;
   }
 
+  /** Whether a feed got an answer that must not be; `ledger` rejects with it. */
+  get isEnding() {
+    return this.#isEnding;
+  }
+
   async start({ processCount, feedCount, hasStandby }) {
-    const options = { shared_buffers: '64MB', max_connections: 100, wal_keep_size: '256MB' };
+    const options = { shared_buffers: '64MB', max_connections: 60, wal_keep_size: '256MB' };
     this.#primary = new PostgresServer(`${this.#folder}/a`, options);
     this.#standby = new PostgresServer(`${this.#folder}/b`, options);
     await this.#primary.create();
@@ -75,7 +81,11 @@ export class Cluster {
     await this.#balancer.start();
     this.#feeds = clients.map((_, i) => new Feed(this.#balancer.url, [`series-${i}-a`, `series-${i}-b`], this.#random));
     await Promise.all(this.#feeds.map((feed, i) => feed.open(clients[i])));
-    this.#running = this.#feeds.map((feed) => feed.run(() => this.#isEnding));
+    const isEnding = () => this.#isEnding;
+    this.#running = Promise.all(this.#feeds.flatMap((feed) => [feed.run(isEnding), feed.watch(isEnding)]));
+    this.#running.catch(() => {
+      this.#isEnding = true;
+    });
   }
 
   /** Kills a process, restarts it later, and measures how long it takes until others own its shards. */
@@ -111,7 +121,8 @@ export class Cluster {
     await next.promote();
     const promotedMs = performance.now();
     [this.#primary, this.#standby] = [next, old];
-    while (!this.#feeds.some(({ acknowledgedMs }) => acknowledgedMs > promotedMs)) await wait(LOOK_MS);
+    while (!this.#isEnding && !this.#feeds.some(({ acknowledgedMs }) => acknowledgedMs > promotedMs))
+      await wait(LOOK_MS);
     const takeoverMs = performance.now() - startMs;
     this.#takeovers.database.push(takeoverMs);
     this.#say(`the primary database was killed; writes went on after ${takeoverMs.toFixed()} ms`);
@@ -119,10 +130,23 @@ export class Cluster {
     await this.#follow();
   }
 
+  /** One of the disturbances that a database outlives. */
+  async disturbDatabase() {
+    const all = Object.entries(disturbances(this.#primary, DATABASE, this.#random));
+    const [name, disturb] = all[Math.floor(this.#random() * all.length)];
+    const startMs = performance.now();
+    await disturb();
+    const endMs = performance.now();
+    while (!this.#isEnding && !this.#feeds.some(({ acknowledgedMs }) => acknowledgedMs > endMs)) await wait(LOOK_MS);
+    const [lastedMs, restMs] = [endMs - startMs, performance.now() - endMs];
+    this.#takeovers.disturbance.push(restMs);
+    this.#say(`the database ${name}, for ${lastedMs.toFixed()} ms; writes went on after ${restMs.toFixed()} ms more`);
+  }
+
   /** Stops the feeds, and compares their ledgers with what is stored. */
   async ledger() {
     this.#isEnding = true;
-    await Promise.all(this.#running);
+    await this.#running;
     const batchOf = (request, inputs) => {
       const series = inputs.map(({ timeMs, value, ...reference }) => {
         return { ...reference, timeMs: Float64Array.from(timeMs), value: Float64Array.from(value) };
@@ -138,11 +162,12 @@ export class Cluster {
       results.wrong += own.wrong;
     }
     const requests = { acknowledged: 0, repeated: 0 };
-    for (const { counts } of this.#feeds) {
-      requests.acknowledged += counts.acknowledged;
-      requests.repeated += counts.repeated;
+    const reads = { answered: 0, missing: 0, different: 0 };
+    for (const feed of this.#feeds) {
+      for (const name of Object.keys(requests)) requests[name] += feed.counts[name];
+      for (const name of Object.keys(reads)) reads[name] += feed.reads[name];
     }
-    return { requests, samples: sum, results, takeovers: this.#takeovers };
+    return { requests, reads, samples: sum, results, takeovers: this.#takeovers };
   }
 
   async stop() {

@@ -3,6 +3,8 @@
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 0, 1);
 const BATCH = 20;
+/** How many batches a read during the load goes back. */
+const WATCHED_BATCHES = 50;
 const PATH = '/core/samples';
 
 /** The items that each feed registers: an hourly chain of two steps, and one that joins both series. */
@@ -31,9 +33,15 @@ export class Feed {
   #headers = {};
   /** The acknowledged value of each series and time. */
   #ledger = new Map();
+  /** The values of the batch that is on its way, which a read may find already. */
+  #sending = new Map();
+  /** By series and time, the values that the read which is on its way may find. */
+  #watched = new Map();
   #batchCount = 0;
   /** Requests that were acknowledged, and those that had to be repeated. */
   counts = { acknowledged: 0, repeated: 0 };
+  /** Reads during the load: how many, and samples that they should have had and had not, or had with another value. */
+  reads = { answered: 0, missing: 0, different: 0 };
   /** When the last request was acknowledged, by `performance.now()`. */
   acknowledgedMs = 0;
 
@@ -63,7 +71,7 @@ export class Feed {
         }),
       200,
     );
-    this.#headers = { authorization: `Bearer ${(await answer.json()).access_token}` };
+    this.#headers = { authorization: `Bearer ${JSON.parse(answer.text).access_token}` };
     for (const item of this.#items()) await this.#until(() => this.#post('/core/operations', [item]), 202);
   }
 
@@ -83,15 +91,42 @@ export class Feed {
         const timeMs = START_MS + minute * MINUTE_MS;
         for (const id of this.#ids) rows.push([`${id} ${timeMs}`, Math.round(this.#random() * 1e6) / 1e3]);
       }
-      const body = [...new Map(rows)].map(([key, val]) => {
+      this.#sending = new Map(rows);
+      for (const [key, val] of rows) this.#watched.get(key)?.add(val);
+      const body = [...this.#sending].map(([key, val]) => {
         const [timeseriesId, timeMs] = key.split(' ');
         return { timeseriesId, timestamp: new Date(Number(timeMs)).toISOString(), val };
       });
       await this.#until(() => this.#post(PATH, body), 200);
-      for (const [key, val] of rows) this.#ledger.set(key, val);
+      for (const [key, val] of this.#sending) this.#ledger.set(key, val);
+      this.#sending = new Map();
       this.#batchCount++;
       this.counts.acknowledged++;
       this.acknowledgedMs = performance.now();
+    }
+  }
+
+  /**
+   * Reads what was written last, again and again: each sample that was acknowledged before a read began has to be in
+   * its answer, with the value of then or one that was sent since.
+   */
+  async watch(isEnding) {
+    for (let turn = 0; !isEnding(); turn++) {
+      const id = this.#ids[turn % this.#ids.length];
+      const endMs = START_MS + this.#batchCount * BATCH * MINUTE_MS;
+      const fromMs = Math.max(START_MS, endMs - WATCHED_BATCHES * BATCH * MINUTE_MS);
+      this.#watched.clear();
+      for (let timeMs = fromMs; timeMs < endMs; timeMs += MINUTE_MS) {
+        const key = `${id} ${timeMs}`;
+        if (this.#ledger.has(key)) this.#watched.set(key, new Set([this.#ledger.get(key), this.#sending.get(key)]));
+      }
+      const { timeMs, value } = await this.#read(id, 'Raw', `&startTime=${new Date(fromMs).toISOString()}`);
+      const found = new Map(timeMs.map((time, i) => [`${id} ${time}`, value[i]]));
+      for (const [key, values] of this.#watched) {
+        if (!found.has(key)) this.reads.missing++;
+        else if (!values.has(found.get(key))) this.reads.different++;
+      }
+      this.reads.answered++;
     }
   }
 
@@ -142,13 +177,13 @@ export class Feed {
     return false;
   }
 
-  async #read(id, metric) {
-    const path = `/core/timeseries/${id}/samples?metric=${metric}`;
+  async #read(id, metric, range = '') {
+    const path = `/core/timeseries/${id}/samples?metric=${metric}${range}`;
     const headers = { ...this.#headers, accept: 'application/x-ndjson' };
     const [timeMs, value] = [[], []];
     // A series without samples does not exist yet.
-    const answer = await this.#until(() => fetch(this.#url + path, { headers }), 200, 404);
-    const lines = answer.status === 200 ? (await answer.text()).split('\n') : [];
+    const { status, text } = await this.#until(() => fetch(this.#url + path, { headers }), 200, 404);
+    const lines = status === 200 ? text.split('\n') : [];
     for (const line of lines) {
       if (line === '') continue;
       const { timestamp, val } = JSON.parse(line);
@@ -163,15 +198,19 @@ export class Feed {
     return fetch(this.#url + path, { method: 'POST', headers, body: JSON.stringify(body) });
   }
 
-  /** Sends a request until one of these statuses comes; any other below 500 is our fault. */
+  /**
+   * Sends a request until one of these statuses comes with a whole body; any other below 500 is our fault, but for those
+   * of a machine that is busy or stood still.
+   */
   async #until(ask, ...statuses) {
     for (;;) {
-      const answer = await ask().catch(() => undefined);
+      const answer = await ask()
+        .then(async (one) => ({ url: one.url, status: one.status, text: await one.text() }))
+        .catch(() => undefined);
       if (answer !== undefined && statuses.includes(answer.status)) return answer;
-      if (answer !== undefined && answer.status < 500 && answer.status !== 429) {
-        throw new Error(`${answer.url}: ${answer.status} ${await answer.text()}`);
+      if (answer !== undefined && answer.status < 500 && ![408, 429].includes(answer.status)) {
+        throw new Error(`${answer.url}: ${answer.status} ${answer.text}`);
       }
-      await answer?.body?.cancel();
       this.counts.repeated++;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -118,16 +118,29 @@ export class PostgresServer {
 
   /** Kills all its processes at once, as a power failure of its machine does; its files stay. */
   async kill() {
+    this.#signalAll('SIGKILL');
+    await this.#ended;
+    rmSync(join(this.#data, 'postmaster.pid'), { force: true });
+  }
+
+  /** Stops all its processes where they are, as a machine that hangs, until `thaw`. */
+  freeze() {
+    this.#signalAll('SIGSTOP');
+  }
+
+  thaw() {
+    this.#signalAll('SIGCONT');
+  }
+
+  #signalAll(signal) {
     const pids = this.#child === undefined ? [] : childrenOf(this.#child.pid);
     for (const pid of [this.#child?.pid, ...pids]) {
       try {
-        if (pid !== undefined) process.kill(pid, 'SIGKILL');
+        if (pid !== undefined) process.kill(pid, signal);
       } catch {
         // It has ended by itself.
       }
     }
-    await this.#ended;
-    rmSync(join(this.#data, 'postmaster.pid'), { force: true });
   }
 
   /** Deletes its files, so that it can be created again. */

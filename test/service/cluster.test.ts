@@ -22,7 +22,9 @@ it.runIf(findPostgres() !== undefined)(
     await cluster.restartProcess();
     await cluster.killPrimary();
     await cluster.killProcess();
-    const { samples, results, takeovers } = await cluster.ledger();
+    const { reads, samples, results, takeovers } = await cluster.ledger();
+    expect(reads).toMatchObject({ missing: 0, different: 0 });
+    expect(reads.answered).toBeGreaterThan(0);
     expect(samples).toMatchObject({ missing: 0, different: 0, unknown: 0, doubled: 0 });
     expect(samples.acknowledged).toBeGreaterThan(0);
     expect(results.wrong).toBe(0);

@@ -45,10 +45,15 @@ export class Connection implements SqlSession {
     return this.#failure;
   }
 
-  /** Runs statements without values in one round trip; returns the rows of each. */
-  async exec(sql: string): Promise<Rows[]> {
+  /**
+   * Runs statements without values in one round trip; returns the rows of each.
+   *
+   * @param answerMsMax how long the server may take, if longer than usual
+   */
+  async exec(sql: string, answerMsMax?: number): Promise<Rows[]> {
+    const config = { text: sql, query_timeout: answerMsMax };
     // `as`: for several statements pg returns a list of results, which its types omit.
-    const results = (await this.#watch(this.#client.query(sql))) as unknown as { rows: Rows } | { rows: Rows }[];
+    const results = (await this.#watch(this.#client.query(config))) as unknown as { rows: Rows } | { rows: Rows }[];
     return [results].flat().map(({ rows }) => rows);
   }
 
@@ -175,10 +180,11 @@ export async function connect(
   loaded: PostgresPackage,
   { servers }: Address,
   texts: StatementTexts,
+  answerMsMax: number = ANSWER_MS_MAX,
 ): Promise<Connection> {
   const failures: PostgresFailure[] = [];
   for (const connectionString of servers) {
-    const client = createClient(loaded, connectionString);
+    const client = createClient(loaded, connectionString, answerMsMax);
     try {
       await client.connect();
       return await prepareSession(client, loaded, texts);
@@ -193,7 +199,7 @@ export async function connect(
   throw clearest ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
 }
 
-function createClient(loaded: PostgresPackage, connectionString: string): Client {
+function createClient(loaded: PostgresPackage, connectionString: string, answerMsMax: number): Client {
   try {
     const client = new loaded.Client({
       connectionString,
@@ -201,7 +207,7 @@ function createClient(loaded: PostgresPackage, connectionString: string): Client
       pipeline: true,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_MS_MAX,
-      query_timeout: ANSWER_MS_MAX,
+      query_timeout: answerMsMax,
       application_name: 'windrow',
     });
     // For errors before `Connection` listens.

@@ -10,6 +10,8 @@ export type FailureKind =
   | 'conflict'
   /** The server is a standby, or takes no writes: another one may. */
   | 'readOnly'
+  /** Another process creates or upgrades the tables. */
+  | 'upgrading'
   /** It has no connection left for us. */
   | 'crowded'
   /** A row with this key exists. */
@@ -40,7 +42,14 @@ export class PostgresFailure extends Error {
   }
 }
 
-const TRANSIENT: ReadonlySet<FailureKind> = new Set(['lost', 'starting', 'conflict', 'readOnly', 'crowded']);
+const TRANSIENT: ReadonlySet<FailureKind> = new Set([
+  'lost',
+  'starting',
+  'conflict',
+  'readOnly',
+  'upgrading',
+  'crowded',
+]);
 
 // SQLSTATE codes or their classes (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const KINDS: Readonly<Record<string, FailureKind>> = {
@@ -116,6 +125,8 @@ export function explained(error: unknown, address: string): unknown {
       const mend = 'name the one that takes writes in the address, beside this one or in its place';
       return new StorageError('storage.failed', `${of}: ${error.message}; ${mend}`, options);
     }
+    case 'upgrading':
+      return new StorageError('storage.failed', `${of}: ${error.message}`, options);
     case 'crowded': {
       const mend = 'raise max_connections, or start fewer processes: each uses up to 11 connections';
       return new StorageError('storage.failed', `${of}: no connection is free: ${error.message}; ${mend}`, options);

@@ -19,25 +19,27 @@ export interface PostgresOptions extends Schema, Partial<Waiting> {
   readonly connectionCountMax?: number;
   /** How long to wait for a database that cannot be reached or takes no writes; by default as long as for any work. */
   readonly waitMsMax?: number;
+  /** How long the server may take to answer a statement; migrations may take longer. */
+  readonly answerMsMax?: number;
 }
 
 const CONNECTION_COUNT_MAX = 10;
 
 /**
  * Opens the store in a PostgreSQL database; creates it if the database is empty. Waits for a database that cannot be
- * reached now, as during a failover.
+ * reached now, as during a failover, and for another process that upgrades it.
  *
  * @throws StorageError 'storage.newer' for a store of a newer version, 'storage.failed' if the database cannot be
  * entered, or could not be reached for `waitMsMax`; the reason of `signal` once that is aborted.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
-  const { clock, connectionCountMax = CONNECTION_COUNT_MAX } = options;
+  const { clock, connectionCountMax = CONNECTION_COUNT_MAX, answerMsMax } = options;
   const address = parseAddress(options.address);
   const loaded = await loadPackage();
   const texts = new StatementTexts();
   const name = randomUUID();
   const session = randomInt(1, 2 ** 31 - 1);
-  const connectHere = () => connect(loaded, address, texts);
+  const connectHere = () => connect(loaded, address, texts, answerMsMax);
   const pool = new ConnectionPool(connectHere, connectionCountMax);
   const hints = new Hints({ connect: connectHere, name, session });
   const explain = (error: unknown) => explained(error, address.text);
@@ -62,13 +64,16 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   return new PostgresStorage({ pool, hints, writer, session, explain });
 }
 
-/** Retries while a later try may succeed: the database may be failing over, or both may have started together. */
+/**
+ * Retries while a later try may succeed: the database may be failing over, or both may have started together. Another
+ * process may upgrade the store for as long as it takes.
+ */
 async function onceReached(
   enter: () => Promise<void>,
   { clock, waitMsMax = TRIES_MS_MAX, onWait = () => {}, signal }: PostgresOptions,
   explain: (error: unknown) => unknown,
 ): Promise<void> {
-  const untilMs = clock.monotonicMs() + waitMsMax;
+  let untilMs = clock.monotonicMs() + waitMsMax;
   let told = '';
   for (let failureCount = 1; ; failureCount++) {
     try {
@@ -77,7 +82,8 @@ async function onceReached(
       const reason = explain(error);
       if (!(error instanceof PostgresFailure && error.isTransient && reason instanceof StorageError)) throw reason;
       const { code, message } = reason;
-      if (clock.monotonicMs() >= untilMs) {
+      if (error.kind === 'upgrading') untilMs = clock.monotonicMs() + waitMsMax;
+      else if (clock.monotonicMs() >= untilMs) {
         throw new StorageError(code, `${message}; gave up after ${waitMsMax / 1000} s`, { cause: error });
       }
       if (message !== told) onWait(reason);

@@ -79,24 +79,33 @@ export const LOCK_CLASS = 0x776e6472;
 const SCHEMA_LOCK = 0;
 
 /**
+ * How long a migration may take. One that takes longer, or whose connection breaks, is not undone by that: all of its
+ * statements went to the server as one, which does them to the end, and holds the lock until then.
+ */
+const MIGRATION_MS_MAX = 3_600_000;
+
+/**
  * Creates the tables of a new store, or upgrades an older one to this version, in one transaction.
  *
- * @throws PostgresFailure 'newer' for a store that is too new for this version, StorageError if it has another number
- * of shards.
+ * @throws PostgresFailure 'upgrading' if another process is about it, 'newer' for a store that is too new for this
+ * version, StorageError if it has another number of shards.
  */
 export async function migrate(connection: Connection, address: string, schema: Schema): Promise<void> {
   const { tables = ownTables, migrations: steps = migrations } = schema;
   const newest = newestVersion(schema);
   if ((await readVersion(connection, address, newest)) >= newest) return;
   try {
-    // Another process may take long to do it.
-    await connection.exec(
-      `BEGIN; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, ${SCHEMA_LOCK})`,
+    const [, [row] = []] = await connection.exec(
+      `BEGIN; SELECT pg_try_advisory_xact_lock(${LOCK_CLASS}, ${SCHEMA_LOCK}) AS "isTaken"`,
     );
+    if (row?.isTaken !== true) {
+      const message = 'another windrow process creates or upgrades its tables; this one goes on once that is done';
+      throw new PostgresFailure('upgrading', message);
+    }
     // Read again under the lock: another process may have done it meanwhile.
     const version = await readVersion(connection, address, newest);
     const sql = version === 0 ? createStore(tables, newest) : upgrade(steps, version);
-    await connection.exec(`${sql}; COMMIT`);
+    await connection.exec(`${sql}; COMMIT`, MIGRATION_MS_MAX);
   } catch (error) {
     connection.close();
     throw error;

@@ -16,6 +16,11 @@ const insert = (id: string) => async (tx: Transaction) => {
 };
 const ids = async (tx: Reader) => (await tx.find(things)).map(({ id }) => id);
 
+const versionOf = (database: TestDatabase) => database.query(`SELECT value FROM windrow_meta WHERE name = 'version'`);
+/** The sessions in which a migration runs. */
+const MIGRATING = `FROM pg_stat_activity WHERE datname = current_database() AND pid != pg_backend_pid()
+  AND query LIKE '%pg_sleep%' AND state = 'active'`;
+
 // Two stores over one database behave like two processes.
 describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
   let database: TestDatabase;
@@ -33,6 +38,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
           WHERE "datname" = current_database() AND "mode" = '${mode}' AND NOT "granted"`),
       )
       .toBe('1');
+  const untilMigrating = () => expect.poll(() => database.query(`SELECT count(*) ${MIGRATING}`)).toBe('1');
   beforeEach(async () => {
     database = await createDatabase();
     storages = [];
@@ -186,7 +192,10 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     proxy.abandon();
     await a.transaction(SHARD, insert('a'));
     const sessions = async (which: string) =>
-      Number(await database.query(`SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND ${which}`));
+      Number(
+        await database.query(`SELECT count(*) FROM pg_locks JOIN pg_database AS "d" ON "d"."oid" = "database"
+          WHERE "datname" = current_database() AND locktype = 'advisory' AND ${which}`),
+      );
     // Its new connections are there, while an old one still has the lock by which others know that it lives.
     expect(await sessions('granted')).toBe(1);
     await expect.poll(() => proxy.openCount()).toBeGreaterThan(1);
@@ -268,7 +277,45 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     const [next] = await Promise.all([open({ migrations }), open({ migrations })]);
     expect(await old.transaction(SHARD, insert('b'))).toBe(2);
     expect(await next.read(SHARD, ids)).toEqual(['a', 'b']);
-    expect(await database.query(`SELECT value FROM windrow_meta WHERE name = 'version'`)).toBe('2');
+    expect(await versionOf(database)).toBe('2');
+  });
+
+  it('a migration may take longer than any other statement', async () => {
+    await open({ migrations: [] });
+    const migrations = [{ sql: 'SELECT pg_sleep(3); ALTER TABLE "things" ADD COLUMN "added" text' }];
+    await open({ migrations, answerMsMax: 1000, waitMsMax: 0 });
+    expect(await versionOf(database)).toBe('2');
+  });
+
+  it('a process waits for the migration of another one, however long that takes, and says so', async () => {
+    await open({ migrations: [] });
+    const migrations = [{ sql: 'SELECT pg_sleep(2); ALTER TABLE "things" ADD COLUMN "added" text' }];
+    const first = open({ migrations });
+    await untilMigrating();
+    const reasons: string[] = [];
+    await open({ migrations, waitMsMax: 0, onWait: ({ message }) => void reasons.push(message) });
+    expect(reasons).toEqual([expect.stringContaining('another windrow process creates or upgrades its tables')]);
+    await first;
+    expect(await versionOf(database)).toBe('2');
+  });
+
+  it.each([
+    // The server sees the first only when it sends something, and the second not at all.
+    ['closed, as of a process that is killed', (proxy: Proxy) => proxy.cutAll()],
+    ['lost on the way', (proxy: Proxy) => proxy.abandon()],
+    ['ended by the server', () => database.query(`SELECT pg_terminate_backend(pid) ${MIGRATING}`)],
+  ])('if its connection is %s, a migration is done once all the same', async (_, cut) => {
+    await open({ migrations: [] });
+    const proxy = await startProxy(database.address);
+    const migrations = [{ sql: 'SELECT pg_sleep(2); ALTER TABLE "things" ADD COLUMN "added" text' }];
+    const first = open({ migrations, address: proxy.address });
+    await untilMigrating();
+    await cut(proxy);
+    const second = await open({ migrations });
+    expect(await versionOf(database)).toBe('2');
+    await first;
+    expect(await second.transaction(SHARD, insert('a'))).toBe(1);
+    await expect.poll(() => database.query(`SELECT count(*) ${MIGRATING}`)).toBe('0');
   });
 
   it('a process that runs while a breaking step is taken reads and writes nothing any more', async () => {
@@ -320,6 +367,8 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     for (const work of waiting) await expect(work).rejects.toMatchObject({ code: 'storage.newer' });
   });
 });
+
+type Proxy = Awaited<ReturnType<typeof startProxy>>;
 
 /** A proxy in front of the server that can cut connections. */
 async function startProxy(address: string) {
@@ -389,6 +438,9 @@ async function startProxy(address: string) {
     cutAt: (text: string) => {
       cutText = text;
       cutAt = 'before';
+    },
+    cutAll: () => {
+      for (const socket of sockets) socket.destroy();
     },
     /** Ends all connections on this side alone, as a network that drops them. */
     abandon: () => {
