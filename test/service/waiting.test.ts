@@ -27,9 +27,7 @@ describe.runIf(hasPostgres)('windrow serve before a database that cannot be reac
     const { way, serving } = await serveBefore(isGone);
     const reason = () => linesOf(serving).find(({ msg }) => msg === 'waiting for the store')?.reason;
     // On a busy machine others may follow: a connection that is closed is noticed by a read or by a write.
-    await expect
-      .poll(reason)
-      .toMatch(/^the store at postgres:\/\/windrow@127.0.0.1.*: PostgreSQL does not answer: /);
+    await expect.poll(reason).toMatch(/^the store at postgres:\/\/windrow@127.0.0.1.*: PostgreSQL does not answer: /);
     const listens = () => linesOf(serving).find(({ msg }) => msg === 'listening');
     // It may have begun to wait before it listens.
     await expect.poll(listens).toBeDefined();
