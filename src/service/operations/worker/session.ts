@@ -179,6 +179,8 @@ export class Session implements ItemSession {
 
   /** Tells the readers of a result that its provisional samples have changed from an instant on. */
   async tellPreview(organisation: string, result: SeriesReference, firstMs: number): Promise<void> {
+    // Like those that are published, they may be the first of a result that a pattern reads.
+    await this.#admit(organisation, [result]);
     for (const reader of await this.readersOf(organisation, result)) {
       const { row, dueMs, isOver } = reader.schedule;
       if (isOver) continue;
