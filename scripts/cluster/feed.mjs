@@ -199,7 +199,7 @@ export class Feed {
   }
 
   /**
-   * Sends a request until one of these statuses comes with a whole body; any other below 500 is our fault, but for those
+   * Sends a request until one of these statuses comes with a whole body; any other below 500 is our fault, but those
    * of a machine that is busy or stood still.
    */
   async #until(ask, ...statuses) {
