@@ -10,8 +10,11 @@ export interface Claimant {
   readonly version: number;
 }
 
-/** The locks of live processes that work on shards: PostgreSQL releases one as soon as its connection ends. */
-const LIVE = `SELECT "objid" FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = ${LOCK_CLASS}
+/**
+ * The locks of live processes that work on shards: PostgreSQL releases one as soon as its connection ends. A process
+ * whose connection was lost may hold its lock twice for a while.
+ */
+const LIVE = `SELECT DISTINCT "objid" FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = ${LOCK_CLASS}
   AND "objid" <> 0 AND "granted"
   AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())`;
 
@@ -54,7 +57,8 @@ export async function giveBackClaim(connection: Connection, { shard, owner, sequ
 
 /** The session numbers of live processes that work on shards, in ascending order. */
 export async function readLive(connection: Connection): Promise<readonly number[]> {
-  const rows = await connection.all({ sql: `${LIVE} ORDER BY "objid"::bigint`, values: [] });
+  const sql = `SELECT "objid" FROM (${LIVE}) AS "live" ORDER BY "objid"::bigint`;
+  const rows = await connection.all({ sql, values: [] });
   return rows.map(({ objid }) => Number(objid));
 }
 

@@ -57,17 +57,15 @@ export class Hints {
     void this.#send();
   }
 
-  /** Takes the lock of a process that works on shards, held for as long as the connection lasts. */
+  /**
+   * Takes the lock of a process that works on shards, held for as long as the connection lasts. It is a shared one: a
+   * new connection takes it while the server still takes the one before, lost, for alive.
+   */
   async holdLiveLock(): Promise<void> {
     this.#isWorking = true;
     if (this.#hasLock) return;
+    await this.#connection!.exec(`SELECT pg_advisory_lock_shared(${LOCK_CLASS}, ${this.#parts.session})`);
     this.#hasLock = true;
-    // The connection before may still hold it, and shows that we are alive until the server ends it: so the next poll
-    // tries again.
-    const [[row] = []] = await this.#connection!.exec(
-      `SELECT pg_try_advisory_lock(${LOCK_CLASS}, ${this.#parts.session}) AS "isTaken"`,
-    );
-    this.#hasLock = row?.isTaken === true;
   }
 
   async close(): Promise<void> {
