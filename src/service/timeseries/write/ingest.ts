@@ -57,7 +57,8 @@ async function ingestJson(
   const failure = await gathered?.stored.then(() => undefined, failureOf);
   if (gathered !== undefined && failure === undefined) {
     context.metrics.samplesIngested.inc(gathered.counts.samples);
-    return { ...gathered.counts, isRepeated: false };
+    const { samples, missing, duplicate } = gathered.counts;
+    return { samples, missing, duplicate, isRepeated: false };
   }
   return ingestAlone(context, { ...job, mayBeStored: failure?.mayBeStored }, async (sink) => {
     if (!(await takeUsual(whole, job, sink))) await takeParsed(whole, job, sink);

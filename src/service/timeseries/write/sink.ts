@@ -20,7 +20,7 @@ export interface Ingest {
   readonly organisation: string;
   readonly placement: Placement;
   readonly defaults: SampleDefaults;
-  readonly origin?: Origin;
+  readonly origin?: Origin | undefined;
   /** Shards in which an attempt before may have stored the samples. */
   readonly mayBeStored?: ReadonlySet<number> | undefined;
   /** Called within each transaction that stored samples: work that it starts shares the commit. */
