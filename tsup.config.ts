@@ -104,7 +104,7 @@ export default defineConfig([
     entry: {
       main: 'src/cli/main.ts',
       'csv-worker': 'src/formats/csv/threaded/worker.ts',
-      'compaction-worker': 'src/service/compaction/compaction-worker.ts',
+      'store-worker': 'src/service/store-thread/store-worker.ts',
       'step-worker': 'src/service/operations/compute/step-worker.ts',
     },
     clean: ['!run/**'],

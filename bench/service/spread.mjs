@@ -58,7 +58,7 @@ async function run(server, name, processCount, groups) {
   await server.query(`CREATE DATABASE ${name}`);
   const store = `postgres://windrow@/${name}?host=${encodeURIComponent(server.folder)}`;
   const words = ['client', 'add', 'bench', '--org', 'acme', '--scope', 'core_read core_write core_admin', '--json'];
-  const client = JSON.parse(await runWindrow([...words, '--groups', String(groups), '--store', store]));
+  const client = JSON.parse(await runWindrow([...words, '--groups', String(groups)], store));
   const processes = Array.from({ length: processCount }, () => new WindrowProcess(store));
   for (const process of processes) await process.start();
   const authorization = `Bearer ${await demandToken(processes[0].url, client)}`;

@@ -74,7 +74,7 @@ export class Cluster {
       const words = ['client', 'add', 'feed', '--org', `org-${i}`, '--scope', 'core_read core_write', '--json'];
       // Every other organisation is spread over shards, so that several processes compute for it.
       if (i % 2 === 0) words.push('--groups', '8');
-      clients.push(JSON.parse(await runWindrow([...words, '--store', store])));
+      clients.push(JSON.parse(await runWindrow(words, store)));
     }
     for (const process of this.#processes) await process.start();
     this.#balancer = new Balancer(this.#processes);

@@ -1,10 +1,16 @@
-// A `windrow serve` process over a PostgreSQL store, which can be killed and restarted.
+// A `windrow serve` process, which can be killed and restarted.
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const command = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-const START_MS_MAX = 60_000;
+/** A limit for what would never end, even on a slow machine. */
+const START_MS_MAX = 300_000;
+
+/** The option that names a store: the address of a PostgreSQL database or the folder of an embedded one. */
+function storeWords(store) {
+  return [store.startsWith('postgres') ? '--store' : '--data-dir', store];
+}
 
 export class WindrowProcess {
   #store;
@@ -13,14 +19,14 @@ export class WindrowProcess {
   /** The URL it listens at; undefined while it does not. */
   url;
 
-  /** @param {string} store its address */
+  /** @param {string} store the address of a PostgreSQL database or the folder of an embedded one */
   constructor(store) {
     this.#store = store;
   }
 
   /** Starts it; resolves when it listens. */
   async start() {
-    const words = [command, 'serve', '--port', '0', '--store', this.#store, '--log-level', 'error'];
+    const words = [command, 'serve', '--port', '0', ...storeWords(this.#store), '--log-level', 'error'];
     const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     this.#ended = new Promise((resolve) => child.once('close', resolve));
@@ -51,9 +57,11 @@ export class WindrowProcess {
   }
 }
 
-/** Runs a windrow command and returns its output. */
-export async function runWindrow(words) {
-  const child = spawn(process.execPath, [command, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** Runs a windrow command over a store and returns its output. */
+export async function runWindrow(words, store) {
+  const child = spawn(process.execPath, [command, ...words, ...storeWords(store)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let text = '';
   child.stdout.on('data', (chunk) => {
     text += chunk;

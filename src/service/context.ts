@@ -3,6 +3,7 @@ import { v7 } from 'uuid';
 import type { PrepareMove } from '../storage/samples/compaction/compactor.js';
 import type { SampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
+import type { SearchEvents } from './events/page.js';
 import type { Metrics } from './http/metrics.js';
 import type { Placements } from './placements.js';
 import type { ServiceSettings } from './settings.js';
@@ -31,6 +32,8 @@ export interface ServiceContext {
   readonly samples: SampleStore;
   /** Prepares compaction in another thread; undefined if this one does it. */
   readonly prepareMove?: PrepareMove | undefined;
+  /** Searches events in another thread; undefined if this one does it. */
+  readonly searchEvents?: SearchEvents | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly scheduler: Scheduler;

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from 'fastify';
 import { OpeningStorage, openStorage, type Waiting } from '../storage/index.js';
 import { createSampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
-import { openCompactionThread } from './compaction/thread.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './http/metrics.js';
@@ -11,6 +10,7 @@ import type { PasswordCost } from './identity/passwords.js';
 import { Placements } from './placements.js';
 import { createService, type Service } from './service.js';
 import { defaultSettings, publicUrlFault, type ServiceSettings } from './settings.js';
+import { openStoreThreads } from './store-thread/store-thread.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
 
 /** How to open a service. Clock, randomness and timers default to the machine's. */
@@ -69,12 +69,13 @@ export function createOpeningService(
   watchStore(metrics, storage, clock);
   const file = options.storage === undefined && (options.store ?? '') === '' ? options.dataDirectory : undefined;
   if (file !== undefined) watchDisk(metrics, file);
-  const thread = file === undefined || settings.workerCount < 1 ? undefined : openCompactionThread(file, scheduler);
+  const threads = file === undefined || settings.workerCount < 1 ? undefined : openStoreThreads(file, scheduler);
   const context: ServiceContext = Object.freeze({
     storage,
     placements: new Placements(storage),
     samples: createSampleStore({ clock }),
-    prepareMove: thread?.prepare,
+    prepareMove: threads?.prepareMove,
+    searchEvents: threads?.searchEvents,
     clock,
     random,
     scheduler,
@@ -89,7 +90,7 @@ export function createOpeningService(
     opened: opening instanceof OpeningStorage ? opening.opened : Promise.resolve(),
     close: async () => {
       await service.stop();
-      await thread?.close();
+      await threads?.close();
       if (options.storage === undefined) await storage.close();
     },
   };

@@ -59,6 +59,8 @@ export interface TestRoute {
 export interface TestServiceOptions {
   readonly nowMs?: number;
   readonly settings?: Partial<ServiceSettings>;
+  /** Opens the embedded store by itself, as a user's service does, with threads that read it. */
+  readonly ownsStore?: boolean;
   /** Wraps the store, so that a test can make it fail. */
   readonly storage?: (directory: string, clock: Clock) => Promise<Storage>;
 }
@@ -133,7 +135,7 @@ async function start(
   store: StoreUnderTest,
   clock: TestClock,
   logLines: string[],
-  { settings, storage }: TestServiceOptions,
+  { settings, ownsStore = false, storage }: TestServiceOptions,
 ) {
   const log = pino({ level: 'trace' }, { write: (line) => logLines.push(line) });
   const app = createApp({ log, clock, random: systemRandom });
@@ -142,14 +144,14 @@ async function start(
     for (const one of [method].flat()) routes.push({ method: one, url });
   });
   const expectNamed = watchErrors(app);
-  const own = await (storage === undefined ? store.open(clock) : storage(directory, clock));
+  const own = ownsStore ? undefined : await (storage === undefined ? store.open(clock) : storage(directory, clock));
   const service = await openService(
     {
       clock,
       scheduler: clock.scheduler,
       // The load of the test machine must not matter.
       settings: { eventLoopDelayMsMax: 0, ...settings },
-      storage: own,
+      ...(own === undefined ? { dataDirectory: directory } : { storage: own }),
       // password.test.ts tests the real cost, a fifth of a second.
       passwordCost: { costLog2: 4, blockSize: 8, parallelism: 1 },
     },
@@ -166,7 +168,7 @@ async function start(
       await service.stop();
       await app.close();
       await service.close();
-      await own.close();
+      await own?.close();
       expectNamed();
     },
   };

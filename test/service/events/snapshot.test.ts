@@ -15,7 +15,8 @@ let caller: Caller;
 let collectionCount = 0;
 
 beforeAll(async () => {
-  events = await openEvents();
+  // As a user runs it: the embedded store searches in a thread.
+  events = await openEvents({ ownsStore: process.env.WINDROW_TEST_STORE !== 'postgres' });
   caller = await events.addCaller();
 });
 afterAll(() => events.service.close());

@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCompactionThread } from '../../src/service/compaction/thread.js';
+import { createStoreThreads } from '../../src/service/store-thread/store-thread.js';
 import { systemScheduler } from '../../src/service/system.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
 import { createCompactor } from '../../src/storage/samples/compaction/compactor.js';
@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../storage/open-temporary.js';
 import { createTestClock } from './app.js';
 
 // The published script of the thread, which `npm test` has built.
-const url = new URL('../../dist/cli/compaction-worker.js', import.meta.url);
+const url = new URL('../../dist/cli/store-worker.js', import.meta.url);
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
 const SHARD = 3;
 const ORGANISATION = 'acme';
@@ -41,33 +41,33 @@ describe('the thread of compaction', () => {
   const lastCommit = () => storage.lastCommit(SHARD);
 
   it('prepares the moves that would be prepared here, from what this process has committed', async () => {
-    const thread = createCompactionThread(url, directory.path, systemScheduler);
+    const threads = createStoreThreads(url, directory.path, systemScheduler);
     await append(0, 50_000);
     const before = await read();
     let moveCount = 0;
     for (let isMore = true; isMore; moveCount++) {
-      const there = await thread.prepare(SHARD, await lastCommit());
+      const there = await threads.prepareMove(SHARD, await lastCommit());
       const here = await storage.read(SHARD, (tx) => samples.prepareMove(tx, tx.lastCommit));
       expect(there).toEqual(here);
       isMore = await storage.transaction(SHARD, (tx) => storeMove(tx, there!));
     }
     expect(moveCount).toBeGreaterThan(1);
     expect(await read()).toEqual(before);
-    expect(await thread.prepare(SHARD, await lastCommit())).toBeUndefined();
+    expect(await threads.prepareMove(SHARD, await lastCommit())).toBeUndefined();
     await append(50_000, 20_000);
-    expect((await thread.prepare(SHARD, await lastCommit()))?.series).toHaveLength(1);
-    await thread.close();
-    await expect(async () => thread.prepare(SHARD, 1)).rejects.toThrow('the service is stopping');
+    expect((await threads.prepareMove(SHARD, await lastCommit()))?.series).toHaveLength(1);
+    await threads.close();
+    await expect(async () => threads.prepareMove(SHARD, 1)).rejects.toThrow('the service is stopping');
   });
 
   it('reports a store that it cannot open, and opens it once it can', async () => {
     const later = join(directory.path, 'later');
     writeFileSync(later, 'not a folder');
-    const thread = createCompactionThread(url, later, systemScheduler);
-    await expect(thread.prepare(SHARD, 1)).rejects.toThrow('EEXIST');
+    const threads = createStoreThreads(url, later, systemScheduler);
+    await expect(threads.prepareMove(SHARD, 1)).rejects.toThrow('EEXIST');
     rmSync(later);
-    expect(await thread.prepare(SHARD, 1)).toBeUndefined();
-    await thread.close();
+    expect(await threads.prepareMove(SHARD, 1)).toBeUndefined();
+    await threads.close();
   });
 
   /** A script whose first move never ends. */
@@ -91,20 +91,20 @@ describe('the thread of compaction', () => {
   it('that hangs is ended when its time is over, and another one goes on', async () => {
     const { script, isHanging } = hangingScript();
     const time = createTestClock(0);
-    const thread = createCompactionThread(script, directory.path, time.scheduler);
-    const hung = thread.prepare(SHARD, 1);
+    const threads = createStoreThreads(script, directory.path, time.scheduler);
+    const hung = threads.prepareMove(SHARD, 1);
     await expect.poll(isHanging, { timeout: 60_000 }).toBe(true);
     time.advance(60_000);
     await expect(hung).rejects.toThrow('prepareMove: the thread did not answer for 60 s and was ended');
     await append(0, 50_000);
-    expect((await thread.prepare(SHARD, await lastCommit()))?.series).toHaveLength(1);
-    await thread.close();
+    expect((await threads.prepareMove(SHARD, await lastCommit()))?.series).toHaveLength(1);
+    await threads.close();
   });
 
   it('that hangs does not hold up a stop of the service', async () => {
     const { script, isHanging } = hangingScript();
     const time = createTestClock(0);
-    const thread = createCompactionThread(script, directory.path, time.scheduler);
+    const threads = createStoreThreads(script, directory.path, time.scheduler);
     await append(0, 50_000);
     const errors: unknown[] = [];
     const compactor = createCompactor({
@@ -114,16 +114,16 @@ describe('the thread of compaction', () => {
       clock,
       pollIntervalMs: 1000,
       onError: (error) => errors.push(error),
-      prepare: thread.prepare,
+      prepare: threads.prepareMove,
       boundOf: async (tx) => tx.lastCommit,
     });
     compactor.start();
     await expect.poll(isHanging, { timeout: 60_000 }).toBe(true);
     await compactor.stop();
-    const closing = thread.close();
+    const closing = threads.close();
     time.advance(2000);
     await closing;
     expect(errors).toEqual([]);
-    await expect(async () => thread.prepare(SHARD, 1)).rejects.toThrow('the service is stopping');
+    await expect(async () => threads.prepareMove(SHARD, 1)).rejects.toThrow('the service is stopping');
   });
 });

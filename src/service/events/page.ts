@@ -1,0 +1,149 @@
+import { type Condition, equal, type Order, type Reader } from '../../storage/storage.js';
+import { type EventRow, eventHorizon, events } from '../../storage/tables/events.js';
+import type { EventField } from './fields.js';
+import { HORIZON_NAME } from './forget.js';
+import type { EventQuery } from './odata/query.js';
+import { recordJson } from './record.js';
+import { type CollectionKey, countEvents } from './store.js';
+
+/** A search for a page of a collection: plain data, so that it can be done in a thread. */
+export interface EventSearch {
+  readonly shard: number;
+  readonly collection: CollectionKey;
+  readonly query: EventQuery;
+  readonly pageSize: number;
+  /** Where the page begins; undefined for the first one. */
+  readonly place: EventPlace | undefined;
+}
+
+/** Searches where other requests do not wait for it; otherwise like `readPage`. */
+export type SearchEvents = (search: EventSearch) => Promise<EventPage | undefined>;
+
+/** Where the next page begins, as its continuation token carries it. */
+export interface EventPlace {
+  /** The commit whose state all pages show. */
+  readonly commit: number;
+  /** Matches at that commit; null if they are not counted. */
+  readonly totalCount: number | null;
+  /** Events returned so far, for `$top`. */
+  readonly givenCount: number;
+  /** The version of the last event returned. Its row has the values of the order, which may be too long for a token. */
+  readonly lastId: string;
+  readonly lastFirstCommit: number;
+}
+
+export interface EventPage {
+  /** JSON records, with commas between them. */
+  readonly records: string;
+  readonly totalCount: number | null;
+  /** Whether anything matches, regardless of `$top`. */
+  readonly hasMatches: boolean;
+  /** Undefined on the last page. */
+  readonly next: EventPlace | undefined;
+}
+
+/**
+ * Reads a page of a collection as it was at the commit of the first one.
+ *
+ * @returns undefined when versions of that state have been forgotten.
+ */
+export async function readPage(
+  tx: Reader,
+  { collection, query, pageSize, place }: EventSearch,
+): Promise<EventPage | undefined> {
+  const commit = place?.commit ?? tx.lastCommit;
+  const where: Condition<EventRow>[] = [
+    ...equal({ ...collection }),
+    ['firstCommit', '<=', commit],
+    ['endCommit', '>', commit],
+    ...query.filter.map(({ field, value }) => [field, '=', value] as const),
+  ];
+  const orderBy = totalOrder(query);
+  const last = place && (await lastGiven(tx, collection, place));
+  if (place !== undefined && last === undefined) return undefined;
+  const givenBefore = place?.givenCount ?? 0;
+  const left = (query.top ?? Infinity) - givenBefore;
+  const size = Math.min(pageSize, left);
+  // One more than fits the page, to know whether another follows.
+  const found = await findAfter(tx, where, orderBy, last, size + 1);
+  const rows = found.slice(0, size);
+  const totalCount =
+    place === undefined ? await countMatches(tx, collection, where, query, found, size) : place.totalCount;
+  const end = rows.at(-1);
+  const hasNext = end !== undefined && found.length > size && size < left;
+  const next: EventPlace | undefined = hasNext
+    ? { commit, totalCount, givenCount: givenBefore + size, lastId: end.id, lastFirstCommit: end.firstCommit }
+    : undefined;
+  const records = rows.map((row) => recordJson(row, query.select)).join(',');
+  return { records, totalCount, hasMatches: found.length > 0, next };
+}
+
+/** Fields with an index in the usual order. */
+const INDEXED: readonly EventField[] = ['occurredAt', 'status'];
+
+/** Whether a page is found in an index. A search for others looks at the whole collection. */
+export function isIndexed(query: EventQuery): boolean {
+  const fields = query.filter.map(({ field }) => field);
+  if (fields.includes('id')) return true;
+  const [first, second] = totalOrder(query);
+  if (first?.column === 'id') return fields.length === 0;
+  const isUsual =
+    first?.column === 'occurredAt' && second?.column === 'id' && first.isDescending === second.isDescending;
+  return isUsual && fields.every((field) => INDEXED.includes(field));
+}
+
+/**
+ * Rows after the last one returned. In descending order, rows without a value come after all others. A separate search
+ * finds them, so that each search starts at its place in the index and not at the index's start.
+ */
+async function findAfter(
+  tx: Reader,
+  where: readonly Condition<EventRow>[],
+  orderBy: readonly Order<EventRow>[],
+  last: EventRow | undefined,
+  limit: number,
+): Promise<EventRow[]> {
+  if (last === undefined) return tx.find(events, { where, orderBy, limit });
+  const after = orderBy.map(({ column }) => last[column]);
+  const { column, isDescending } = orderBy[0]!; // an order is never empty: it ends with the id
+  const value = last[column];
+  if (isDescending !== true || value === null) return tx.find(events, { where, orderBy, after, limit });
+  const found = await tx.find(events, { where: [...where, [column, '<=', value]], orderBy, after, limit });
+  if (found.length === limit || column === 'id') return found;
+  const rest = { where: [...where, [column, '=', null] as const], orderBy, limit: limit - found.length };
+  return [...found, ...(await tx.find(events, rest))];
+}
+
+// For the first page only, which shows the current state: each write keeps the collection's total up to date.
+async function countMatches(
+  tx: Reader,
+  collection: CollectionKey,
+  where: readonly Condition<EventRow>[],
+  query: EventQuery,
+  found: readonly EventRow[],
+  size: number,
+): Promise<number | null> {
+  if (!query.hasCount) return null;
+  if (found.length <= size) return found.length;
+  return query.filter.length === 0 ? countEvents(tx, collection) : tx.count(events, where);
+}
+
+/** The last event returned; undefined when versions of that state have been forgotten. */
+async function lastGiven(
+  tx: Reader,
+  collection: CollectionKey,
+  { commit, lastId, lastFirstCommit }: EventPlace,
+): Promise<EventRow | undefined> {
+  const horizon = await tx.get(eventHorizon, { name: HORIZON_NAME });
+  if (commit < (horizon?.forgottenCommit ?? 0)) return undefined;
+  return tx.get(events, { ...collection, id: lastId, firstCommit: lastFirstCommit });
+}
+
+// An id is unique in a snapshot, so it makes the order total, and fields after it are redundant. It takes the
+// direction of the field before it, so that an index can be read from either end.
+function totalOrder({ orderBy }: EventQuery): readonly Order<EventRow>[] {
+  const end = orderBy.findIndex(({ field }) => field === 'id');
+  const items = end < 0 ? orderBy : orderBy.slice(0, end + 1);
+  const order = items.map(({ field, isDescending }) => ({ column: field, isDescending }));
+  return end < 0 ? [...order, { column: 'id', isDescending: order.at(-1)?.isDescending ?? false }] : order;
+}

@@ -1,0 +1,78 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listEvents } from '../../../src/service/events/list.js';
+import type { SearchEvents } from '../../../src/service/events/page.js';
+import { createContinuationTokens } from '../../../src/service/http/continuation.js';
+import { HungThreadError } from '../../../src/service/threads.js';
+import { type Caller, type OpenedEvents, openEvents } from './opened.js';
+
+const COLLECTION = 'alarms';
+const RARE = "$filter=vDeviceId eq 'd7'";
+
+describe.runIf(process.env.WINDROW_TEST_STORE !== 'postgres')('a search of a whole collection', () => {
+  let events: OpenedEvents;
+  let caller: Caller;
+  beforeEach(async () => {
+    events = await openEvents({ ownsStore: true });
+    caller = await events.addCaller();
+    await events.addCollection(COLLECTION, caller);
+  });
+  afterEach(() => events.service.close());
+  const post = async (count: number) => {
+    for (let from = 0; from < count; from += 1000) {
+      const some = Array.from({ length: Math.min(1000, count - from) }, (_, i) => ({
+        id: `e${from + i}`,
+        vDeviceId: `d${from + i}`,
+      }));
+      expect((await caller.post(COLLECTION, some)).statusCode).toBe(201);
+    }
+  };
+  /** Lists while another task takes turns; returns how many it had. */
+  const turnsDuring = async (query: string) => {
+    let isDone = false;
+    const listed = caller.list(COLLECTION, query).finally(() => {
+      isDone = true;
+    });
+    let turnCount = 0;
+    for (; !isDone; turnCount++) await nextTurn();
+    expect((await listed).body.data).toMatchObject([{ id: 'e7' }]);
+    return turnCount;
+  };
+
+  it('lets other requests have their turns', async () => {
+    await post(6000);
+    // The thread starts with the first search.
+    await turnsDuring(RARE);
+    const few = await turnsDuring("$filter=id eq 'e7'");
+    expect(await turnsDuring(RARE)).toBeGreaterThan(10 * few);
+  });
+
+  const listThrough = (searchEvents: SearchEvents) => {
+    const context = { ...events.service.service.context, searchEvents };
+    const { organisation, clientId } = caller;
+    const principal = { organisation, clientId, username: null, scopes: new Set(['core_read']) };
+    const request = { collection: COLLECTION, rawQuery: RARE, pageSize: 10, continuationToken: undefined };
+    return listEvents(context, createContinuationTokens(context), principal, request);
+  };
+
+  it('is done by the main thread, with a warning, where the thread for it dies', async () => {
+    await post(10);
+    const text = await listThrough(() => Promise.reject(new Error('Worker terminated')));
+    expect(JSON.parse(text!).data).toMatchObject([{ id: 'e7' }]);
+    expect(events.service.logLines.join()).toContain('events are searched in the main thread');
+  });
+
+  it('that takes too long is a 503, which says what to ask for instead', async () => {
+    const hung = new HungThreadError(
+      'searchEvents',
+      { ms: 60_000, scheduler: events.service.clock.scheduler },
+      {
+        cause: undefined,
+      },
+    );
+    await expect(listThrough(() => Promise.reject(hung))).rejects.toMatchObject({
+      statusCode: 503,
+      message: expect.stringContaining('status eq'),
+    });
+  });
+});
