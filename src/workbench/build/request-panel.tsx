@@ -7,6 +7,7 @@ import { sentenceOf } from '../request/check.js';
 import { readRequest, writeRequest } from '../request/draft.js';
 import { commandLine } from '../request/share.js';
 import { useWorkbench } from '../state.js';
+import { TableHead } from '../table-head.js';
 
 /** The request as text, and what follows from it. */
 export function RequestPanel({ onService }: { readonly onService: (() => void) | undefined }) {
@@ -190,18 +191,7 @@ function ReportSection() {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, by the keyboard too */}
       <div class="table-scroll" tabIndex={0}>
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Series</th>
-              <th scope="col" class="number">
-                In
-              </th>
-              <th scope="col" class="number">
-                Out
-              </th>
-              <th scope="col">Left out</th>
-            </tr>
-          </thead>
+          <TableHead columns={['Series', { number: 'In' }, { number: 'Out' }, 'Left out']} />
           <tbody>
             {state.answer.sources.map((source) => (
               <tr key={nameOf(source)}>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { keyOf, type Line, nameOf, type SeriesInfo } from '../engine/protocol.js';
 import { useWorkbench } from '../state.js';
+import { TableHead } from '../table-head.js';
 import { WhyButton } from './why-button.js';
 import { countText, timeText } from './zoned-time.js';
 
@@ -80,17 +81,7 @@ function Rows({
   return (
     <table class="samples">
       <caption class="hidden">Samples of {nameOf(info)}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Time ({zone})</th>
-          <th scope="col" class="number">
-            Value
-          </th>
-          <th scope="col">
-            <span class="hidden">Origin</span>
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={[`Time (${zone})`, { number: 'Value' }, { hidden: 'Origin' }]} />
       <tbody>
         {Array.from(rows?.timeMs ?? [], (timeMs, index) => (
           <tr key={timeMs}>

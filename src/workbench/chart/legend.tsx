@@ -1,5 +1,6 @@
 import { keyOf, nameOf, type Sample } from '../engine/protocol.js';
 import { type PlacedSeries, useWorkbench } from '../state.js';
+import { TableHead } from '../table-head.js';
 import { colourVariable } from './theme.js';
 import { WhyButton } from './why-button.js';
 import { timeText, valueText } from './zoned-time.js';
@@ -19,19 +20,15 @@ export function Legend({ lines, cursor, zone, onSide }: LegendProps) {
     <div class="table-scroll">
       <table class="legend">
         <caption class="hidden">Lines of the chart and their values at the cursor</caption>
-        <thead>
-          <tr>
-            <th scope="col">Series</th>
-            <th scope="col" class="number">
-              Value{cursor === undefined ? '' : ' at the cursor'}
-            </th>
-            <th scope="col">Time of the sample</th>
-            <th scope="col">Axis</th>
-            <th scope="col">
-              <span class="hidden">Remove</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Series',
+            { number: `Value${cursor === undefined ? '' : ' at the cursor'}` },
+            'Time of the sample',
+            'Axis',
+            { hidden: 'Remove' },
+          ]}
+        />
         <tbody>
           {lines.map(({ info, colour, isRight }, index) => {
             const sample = cursor?.samples[index];

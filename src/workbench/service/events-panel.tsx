@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { countText } from '../chart/zoned-time.js';
+import { TableHead } from '../table-head.js';
 import type { Page } from './api.js';
 import { ProblemLines } from './problem-lines.js';
 import type { PartProps, StateOf } from './service-panel.js';
@@ -90,15 +91,7 @@ function EventTable({ events }: { readonly events: readonly Readonly<Record<stri
     <div class="table-scroll" tabIndex={0}>
       <table>
         <caption class="hidden">Events</caption>
-        <thead>
-          <tr>
-            {SHOWN.map((name) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead columns={SHOWN} />
         <tbody>
           {events.map((event) => (
             <tr key={String(event.id)}>

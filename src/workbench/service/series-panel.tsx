@@ -3,6 +3,7 @@ import type { SeriesReference } from '../../index.js';
 import { countText } from '../chart/zoned-time.js';
 import { keyOf, nameOf } from '../engine/protocol.js';
 import { useWorkbench } from '../state.js';
+import { TableHead } from '../table-head.js';
 import type { Page, ServiceClient, StoredSeries } from './api.js';
 import { follow } from './follow.js';
 import { ProblemLines } from './problem-lines.js';
@@ -79,17 +80,7 @@ function SeriesTable({ page, isLoaded, isFollowed, onLoad, onFollow }: TableProp
     <div class="table-scroll">
       <table>
         <caption class="hidden">Series of your organisation</caption>
-        <thead>
-          <tr>
-            <th scope="col">Series</th>
-            <th scope="col" class="number">
-              Samples
-            </th>
-            <th scope="col">First</th>
-            <th scope="col">Last</th>
-            <th scope="col">On this page</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Series', { number: 'Samples' }, 'First', 'Last', 'On this page']} />
         <tbody>
           {page.entries.map((one) => (
             <tr key={keyOf(one)}>
