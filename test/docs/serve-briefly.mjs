@@ -1,15 +1,19 @@
 // `windrow serve` as the pages show it, on a free port. Stops it once it listens (and a demo has its data); it must
-// exit cleanly.
+// exit cleanly. Three pages start a demo of their own with the same words, which is done once: `served` remembers it.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const words = process.argv.slice(2).map((word, index, all) => (all[index - 1] === '--port' ? '0' : word));
+const [served = '', ...given] = process.argv.slice(2);
+const line = `${JSON.stringify(given)}\n`;
+const isFresh = !given.includes('--data-dir');
+if (isFresh && existsSync(served) && readFileSync(served, 'utf8').includes(line)) process.exit();
+const words = given.map((word, index, all) => (all[index - 1] === '--port' ? '0' : word));
 if (!words.includes('--port')) words.push('--port', '0');
 const folder = mkdtempSync(join(tmpdir(), 'windrow-briefly-'));
-if (!words.includes('--data-dir')) words.push('--data-dir', folder);
+if (isFresh) words.push('--data-dir', folder);
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const child = spawn(process.execPath, [main, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
 let text = '';
@@ -25,4 +29,5 @@ child.on('exit', (code) => {
   rmSync(folder, { recursive: true, force: true });
   if (!hasListened) console.error(text);
   process.exitCode = hasListened ? (code ?? 1) : 1;
+  if (process.exitCode === 0) appendFileSync(served, line);
 });

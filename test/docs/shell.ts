@@ -29,7 +29,7 @@ export class Shell {
     };
     const command = `"${process.execPath}" "${mainPath}"`;
     // A service runs until it is stopped, so this one stops it once it listens.
-    const briefly = `"${process.execPath}" "${join(root, 'test/docs/serve-briefly.mjs')}"`;
+    const briefly = `"${process.execPath}" "${join(root, 'test/docs/serve-briefly.mjs')}" "${join(this.folder, 'served')}"`;
     this.#addProgram('windrow', `case " $* " in " serve "*) exec ${briefly} "$@";; *) exec ${command} "$@";; esac`);
     this.#addProgram('npx', 'shift; exec windrow "$@"');
     // An error response fails the test of the page.
