@@ -29,7 +29,8 @@ export class Shell {
     };
     const command = `"${process.execPath}" "${mainPath}"`;
     // A service runs until it is stopped, so this one stops it once it listens.
-    const briefly = `"${process.execPath}" "${join(root, 'test/docs/serve-briefly.mjs')}" "${join(this.folder, 'served')}"`;
+    const served = join(this.folder, 'served');
+    const briefly = `"${process.execPath}" "${join(root, 'test/docs/serve-briefly.mjs')}" "${served}"`;
     this.#addProgram('windrow', `case " $* " in " serve "*) exec ${briefly} "$@";; *) exec ${command} "$@";; esac`);
     this.#addProgram('npx', 'shift; exec windrow "$@"');
     // An error response fails the test of the page.
