@@ -93,6 +93,11 @@ export interface Reader {
   readonly lastCommit: number;
   /** The shard's last commit that is on the disk: caches may keep what was read at it. */
   readonly durableCommit: number;
+  /**
+   * The same object as long as this process alone has committed and no commit has failed, so that what is kept by it is
+   * what is stored; undefined where the driver does not know.
+   */
+  readonly soleWriter?: object | undefined;
   /** The row with this primary key, which must be complete. */
   get<Row>(table: Table<Row>, key: Partial<Row>): Promise<Row | undefined>;
   find<Row>(table: Table<Row>, query?: Query<Row>): Promise<Row[]>;

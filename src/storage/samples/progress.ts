@@ -23,14 +23,33 @@ export const START: Progress = Object.freeze({
  */
 const progressOf = new WeakMap<Reader, Progress>();
 
+/** The progress of each shard as it was read, for later transactions too, as long as nobody else writes. */
+const readBy = new WeakMap<object, Map<number, Progress>>();
+
 export async function readProgress(tx: Reader): Promise<Progress> {
-  const known = progressOf.get(tx) ?? (await tx.get(sampleProgress, { name: NAME })) ?? START;
+  const own = progressOf.get(tx);
+  if (own !== undefined) return own;
+  const kept = keptFor(tx);
+  const known = kept?.get(tx.shard) ?? (await tx.get(sampleProgress, { name: NAME })) ?? START;
   progressOf.set(tx, known);
+  kept?.set(tx.shard, known);
   return known;
+}
+
+function keptFor({ soleWriter }: Reader): Map<number, Progress> | undefined {
+  if (soleWriter === undefined) return undefined;
+  let kept = readBy.get(soleWriter);
+  if (kept === undefined) {
+    kept = new Map();
+    readBy.set(soleWriter, kept);
+  }
+  return kept;
 }
 
 export async function writeProgress(tx: Transaction, progress: Progress): Promise<Progress> {
   const row = { ...progress, commit: tx.commit };
+  // Read again by the next transaction: this one may yet be rolled back.
+  keptFor(tx)?.delete(tx.shard);
   await tx.put(sampleProgress, row);
   progressOf.set(tx, row);
   return row;

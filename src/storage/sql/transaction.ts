@@ -21,6 +21,7 @@ export interface SqlSession {
 export interface CommitNumbers {
   readonly lastCommit: number;
   readonly durableCommit: number;
+  readonly soleWriter?: object;
 }
 
 /** A reader that builds SQL statements from tables. */
@@ -28,15 +29,17 @@ export class SqlReader implements Reader {
   readonly shard: number;
   readonly lastCommit: number;
   readonly durableCommit: number;
+  readonly soleWriter: object | undefined;
   protected readonly session: SqlSession;
   #hasEnded = false;
   #statementCount = 0;
 
-  constructor(session: SqlSession, shard: number, { lastCommit, durableCommit }: CommitNumbers) {
+  constructor(session: SqlSession, shard: number, { lastCommit, durableCommit, soleWriter }: CommitNumbers) {
     this.session = session;
     this.shard = shard;
     this.lastCommit = lastCommit;
     this.durableCommit = durableCommit;
+    this.soleWriter = soleWriter;
   }
 
   async get<Row>(table: Table<Row>, key: Partial<Row>): Promise<Row | undefined> {

@@ -1,6 +1,6 @@
 import type { Statement } from '../sql/statements.js';
 import { quote } from '../sql/statements.js';
-import { type QuietWatch, type SqlSession, SqlTransaction } from '../sql/transaction.js';
+import { type CommitNumbers, type QuietWatch, type SqlSession, SqlTransaction } from '../sql/transaction.js';
 import type { Transaction, TransactionOptions } from '../storage.js';
 import type { Table } from '../table.js';
 import { checkClaim } from './claims.js';
@@ -24,6 +24,7 @@ export class CommitCounters {
   readonly #select: string;
   readonly #storeVersion: number;
   #version = Number.NaN;
+  #soleWriter = {};
   /** What `isCurrent` found in this turn of the event loop. */
   #wasCurrent = false;
   #durable: readonly number[] = [];
@@ -58,6 +59,7 @@ export class CommitCounters {
     checkStoreVersion(this.#database, this.#storeVersion);
     this.#last = this.#read();
     this.#version = version;
+    this.#soleWriter = {};
     return this.settle();
   }
 
@@ -77,8 +79,8 @@ export class CommitCounters {
     return this.#wasCurrent;
   }
 
-  numbersOf(shard: number): { readonly lastCommit: number; readonly durableCommit: number } {
-    return { lastCommit: this.#last[shard]!, durableCommit: this.#durable[shard]! };
+  numbersOf(shard: number): CommitNumbers & { readonly soleWriter: object } {
+    return { lastCommit: this.#last[shard]!, durableCommit: this.#durable[shard]!, soleWriter: this.#soleWriter };
   }
 
   /** Counts the commit of a transaction that has written. */

@@ -90,6 +90,56 @@ it('a series is looked up without reading others of its id or of its metric', as
   expect(found.map((one) => one && seriesKey(one))).toEqual([...references.map(seriesKey), undefined]);
 });
 
+describe('progress', () => {
+  /** The progress that a transaction finds, and how many times it reads it from the store. */
+  const found = (work: (tx: Transaction) => Promise<unknown> = async () => {}) =>
+    bed.write(async (tx) => {
+      let readCount = 0;
+      const get: Transaction['get'] = (table, key) => {
+        readCount++;
+        return tx.get(table, key);
+      };
+      const { shard, lastCommit, durableCommit, soleWriter } = tx;
+      const numbers = { shard, lastCommit, durableCommit, soleWriter };
+      const reader: Reader = { ...numbers, get, find: tx.find.bind(tx), count: tx.count.bind(tx) };
+      const { nextSeriesKey } = await readProgress(reader);
+      await work(tx);
+      return { nextSeriesKey, readCount };
+    });
+  const fail = async (tx: Transaction): Promise<void> => {
+    await bed.samples.append(tx, ORGANISATION, [{ ...b, timeMs: Float64Array.of(1), value: Float64Array.of(1) }]);
+    throw new Error('undone');
+  };
+
+  it('is read once for all transactions until it is written', async () => {
+    await append(a, 1);
+    expect(await found()).toEqual({ nextSeriesKey: 2, readCount: 1 });
+    await append(a, 2);
+    expect(await found()).toEqual({ nextSeriesKey: 2, readCount: 0 });
+    await append(b, 1);
+    expect(await found()).toEqual({ nextSeriesKey: 3, readCount: 1 });
+  });
+
+  it('is read again after another process has written it', async () => {
+    await append(a, 1);
+    await found();
+    const change = { ...b, timeMs: Float64Array.of(1), value: Float64Array.of(1) };
+    await bed.write((tx) => bed.other.append(tx, ORGANISATION, [change]), 1);
+    expect(await found()).toEqual({ nextSeriesKey: 3, readCount: 1 });
+  });
+
+  it('is as it was after a transaction that wrote it is undone, alone or with its group', async () => {
+    await append(a, 1);
+    await expect(found(fail)).rejects.toThrow('undone');
+    expect(await found()).toEqual({ nextSeriesKey: 2, readCount: 1 });
+    bed.failCommit();
+    // The second of the group reads what the first has written.
+    const group = await Promise.allSettled([append(b, 1), found()]);
+    expect(group.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await found()).toEqual({ nextSeriesKey: 2, readCount: 1 });
+  });
+});
+
 describe('the log in memory', () => {
   const times = async (logs: PendingLogs, tx: Reader, progress: Awaited<ReturnType<typeof readProgress>>) =>
     Array.from((await (await logs.open(tx, progress)).patchOf({ organisation: ORGANISATION, key: 1 })).timeMs);
