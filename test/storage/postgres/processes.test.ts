@@ -211,11 +211,16 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     const waiting = async () =>
       Number(
         await database.query(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
-        AND application_name = 'windrow'`),
+        AND datname = current_database() AND application_name = 'windrow'`),
       );
     await expect
-      .poll(() => database.query(`SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'`))
-      .not.toBe('0');
+      .poll(() =>
+        // The lock of this table in this database: pg_locks shows all of the server, which other tests use too.
+        database.query(`SELECT count(*) FROM pg_locks JOIN pg_database AS "d" ON "d"."oid" = "database"
+          WHERE "datname" = current_database() AND relation = 'windrow_shard'::regclass
+          AND mode = 'AccessExclusiveLock' AND granted`),
+      )
+      .toBe('1');
     const work = storage.transaction(SHARD, insert('a'));
     await expect(work).rejects.toMatchObject({ code: 'storage.failed' });
     await expect.poll(waiting).toBe(0);
