@@ -83,10 +83,11 @@ function recipes() {
 const WITHOUT_KERNELS = {
   'open-module': 'export const openModule = () => undefined;',
   module: "export const kernelsText = '';",
-  'scan-rows': `export const scanned = { end: 0 };
+  'scan-fields': 'export const FieldScanner = { open: () => undefined };',
+  'scan-input': 'export const beginScan = () => {};',
+  'scan-pairs': `export const scanned = { end: 0 };
     export const scanColumns = () => undefined;
-    export const beginScan = () => {};
-    export const scanRows = (bytes, from) => ((scanned.end = from), 0);`,
+    export const scanPairs = (bytes, from) => ((scanned.end = from), 0);`,
 };
 const withoutWebAssembly = Object.entries(WITHOUT_KERNELS).map(([name, contents]) =>
   replacing(new RegExp(`kernels[/\\\\]${name}\\.ts$`), () => contents),

@@ -13,9 +13,9 @@ import {
 import { openModule } from './open-module.js';
 import { scanText } from './scan-module.js';
 
-/** The parser of CSV rows: a module of its own, so that programs without CSV need not load it. */
+/** The parsers of CSV rows: a module of its own, so that programs without CSV need not load it. */
 interface ScanKernels {
-  scanRows(
+  scanPairs(
     bytes: number,
     length: number,
     rowMax: number,
@@ -28,10 +28,28 @@ interface ScanKernels {
     times: number,
     values: number,
   ): number;
-  readonly scanEnd: { readonly value: number };
+  readonly pairsEnd: { readonly value: number };
+  scanFields(
+    bytes: number,
+    length: number,
+    rowMax: number,
+    separator: number,
+    columns: number,
+    columnCount: number,
+    ends: number,
+    date: bigint,
+    dateEnd: number,
+    utcMs: number,
+    localMs: number,
+    isUtc: number,
+  ): number;
+  readonly fieldsEnd: { readonly value: number };
+  readonly missingCount: { readonly value: number };
+  clearNames(table: number, slotCount: number): void;
+  addName(table: number, length: number): void;
 }
 
-/** Where the bytes of a CSV file are parsed, and the kernel that does it. */
+/** Where the bytes of a CSV file are parsed, and the kernels that do it. */
 export type ScanArea = NonNullable<ReturnType<typeof openArea>>;
 
 let area: ScanArea | undefined;

@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 import { WindrowError } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
 import { type BytesAt, framesOf, openZstd } from '../../formats/zstd.js';
-import { scanBlock } from '../../kernels/scan-rows.js';
+import { scanBlock } from '../../kernels/scan-pairs.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 import { Spool, type TempFiles } from './temp-files.js';

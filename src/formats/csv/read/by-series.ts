@@ -4,9 +4,6 @@ import type { Series, SeriesReference } from '../../../core/series.js';
 export interface LongSeries extends SeriesReference {
   /** Its index in the list of series. */
   readonly index: number;
-  readonly isWanted: boolean;
-  /** Rows so far. */
-  samples: number;
 }
 
 /** The rows of a chunk of the long layout, in the order of the file. */

@@ -1,4 +1,6 @@
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
+import { type FieldKind, FieldScanner } from '../../../kernels/scan-fields.js';
+import { beginScan } from '../../../kernels/scan-input.js';
 import { RAW_METRIC, type SeriesNaming } from '../../table/naming.js';
 import type { RepeatedHours } from '../../table/repeated-hours.js';
 import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
@@ -14,6 +16,7 @@ import {
   learnPair,
   type NameBook,
   type Pairs,
+  withRoom,
 } from './names.js';
 import { parseNumber } from './number.js';
 import type { CsvRecord } from './record.js';
@@ -67,8 +70,12 @@ export function createLongRows(settings: RowsSettings, naming: SeriesNaming, unn
     if (known !== undefined) return known;
     indexOfKey.set(key, series.length);
     const named = naming.name(reference);
-    series.push({ ...named.reference, index: series.length, isWanted: named.isWanted, samples: 0 });
-    return series.length - 1;
+    const index = series.length;
+    series.push({ ...named.reference, index });
+    state.samples = withRoom(state.samples, index + 1, (length) => new Float64Array(length));
+    state.isWanted = withRoom(state.isWanted, index + 1, (length) => new Uint8Array(length));
+    state.isWanted[index] = named.isWanted ? 1 : 0;
+    return index;
   }
 
   function flush(): void {
@@ -85,7 +92,8 @@ export function createLongRows(settings: RowsSettings, naming: SeriesNaming, unn
     take,
     flush,
     missing: () => missing,
-    series: () => series.map(({ timeseriesId, metric, samples }) => ({ timeseriesId, metric, samples })),
+    series: () =>
+      series.map(({ timeseriesId, metric }, index) => ({ timeseriesId, metric, samples: state.samples[index]! })),
     relay: (next) => {
       header = next;
       fields.relay(next);
@@ -101,9 +109,8 @@ function keep(
   repeatedHours: RepeatedHours | undefined,
 ): void {
   const { chunk, nearChange } = state;
-  const entry = state.series[index]!;
-  entry.samples++;
-  if (!entry.isWanted) return;
+  state.samples[index]!++;
+  if (state.isWanted[index] === 0) return;
   const row = state.count++;
   chunk.timeMs[row] = isNearChange ? (repeatedHours?.settle(index, timeMs) ?? timeMs) : timeMs;
   if (isNearChange) nearChange.push(row);
@@ -208,14 +215,22 @@ function learnField(book: NameBook, record: CsvRecord, column: number): number {
 function createState({ header, zone, chunkRows }: RowsSettings): LongState {
   // The last row of a chunk may have several samples.
   const roomRows = chunkRows + header.values.length - 1;
+  const roles = rolesOf(header);
   return {
-    roles: rolesOf(header),
+    roles,
+    scanner: FieldScanner.open(
+      [...roles].map((role) => KINDS[role]!),
+      header.separator,
+    ),
+    patience: PATIENCE_MIN,
     separator: header.separator,
     clock: createClock(zone),
     ids: createNameBook(),
     metrics: createNameBook(),
     pairs: createPairs(),
     series: [],
+    samples: new Float64Array(16),
+    isWanted: new Uint8Array(16),
     chunk: createLongChunk(roomRows),
     count: 0,
     nearChange: [],
@@ -229,16 +244,27 @@ const TIME = 1;
 const ID = 2;
 const METRIC = 3;
 const VALUE = 4;
+const KINDS: readonly FieldKind[] = ['skipped', 'time', 'id', 'metric', 'number'];
+
+const PATIENCE_MIN = 1;
+const PATIENCE_MAX = 4096;
 
 /** What is known of a file in the long layout, and the current chunk. */
 interface LongState {
   readonly roles: Uint8Array;
+  /** Parses many rows at once; undefined without WebAssembly and for too many columns. */
+  readonly scanner: FieldScanner | undefined;
+  /** How many rows to read one by one before trying many at once again. */
+  patience: number;
   readonly separator: number;
   readonly clock: Clock;
   readonly ids: NameBook;
   readonly metrics: NameBook;
   readonly pairs: Pairs;
   readonly series: LongSeries[];
+  /** Rows of each series so far, and whether it is wanted (1) or not (0). */
+  samples: Float64Array;
+  isWanted: Uint8Array;
   readonly chunk: LongChunk;
   /** Rows in the chunk. */
   count: number;
@@ -266,14 +292,86 @@ function parseLong(
   from: number,
   stop: number,
 ): number {
-  const { roles, separator, clock, ids, metrics, pairs, series } = state;
+  let rowStart = from;
+  beginScan();
+  // As in a table, rows that WebAssembly leaves are read one by one.
+  while (rowStart < stop && state.count < capacity) {
+    const scanFrom = rowStart;
+    rowStart = scanLong(state, capacity, bytes, rowStart, stop);
+    state.patience = rowStart > scanFrom ? PATIENCE_MIN : Math.min(2 * state.patience, PATIENCE_MAX);
+    const limit = state.taken + state.patience;
+    rowStart = parseEach(state, capacity, bytes, view, rowStart, stop, limit);
+    if (state.taken < limit) break;
+  }
+  return rowStart;
+}
+
+function scanLong(state: LongState, capacity: number, bytes: Uint8Array, from: number, stop: number): number {
+  const { scanner, ids, metrics, clock } = state;
+  if (scanner === undefined) return from;
+  scanner.learn(ids, metrics);
+  let at = from;
+  while (at < stop && state.count < capacity) {
+    const scanned = scanner.scan(bytes, at, stop, capacity - state.count, clock, clock.zone === undefined);
+    const taken = keepScanned(state, scanner, scanned);
+    if (taken > 0) at = taken === scanned ? scanner.end : at + scanner.ends[taken - 1]!;
+    if (taken === 0 || taken < scanned) break;
+  }
+  return at;
+}
+
+// Adds rows to the chunk, up to the first whose id and metric have not been seen together. Returns their count.
+function keepScanned(state: LongState, { columns }: FieldScanner, rowCount: number): number {
+  const { roles, pairs, samples, isWanted, chunk, count } = state;
+  const rowSeries = chunk.series;
+  const ids = columns[roles.indexOf(ID)]!;
+  const metrics = columns[roles.indexOf(METRIC)];
+  let row = 0;
+  let wantedCount = 0;
+  for (; row < rowCount; row++) {
+    const index = findPair(pairs, ids[row]!, metrics === undefined ? 0 : metrics[row]!);
+    if (index < 0) break;
+    samples[index]!++;
+    wantedCount += isWanted[index]!;
+    rowSeries[count + row] = index;
+  }
+  chunk.timeMs.set(columns[roles.indexOf(TIME)]!.subarray(0, row), count);
+  chunk.value.set(columns[roles.indexOf(VALUE)]!.subarray(0, row), count);
+  if (wantedCount < row) dropUnwanted(state, row);
+  state.count += wantedCount;
+  state.taken += row;
+  return row;
+}
+
+// Moves the wanted ones of the rows behind the chunk's together.
+function dropUnwanted({ chunk, isWanted, count }: LongState, rowCount: number): void {
+  const { timeMs, value, series } = chunk;
+  let to = count;
+  for (let row = count; row < count + rowCount; row++) {
+    timeMs[to] = timeMs[row]!;
+    value[to] = value[row]!;
+    series[to] = series[row]!;
+    to += isWanted[series[row]!]!;
+  }
+}
+
+function parseEach(
+  state: LongState,
+  capacity: number,
+  bytes: Uint8Array,
+  view: DataView,
+  from: number,
+  stop: number,
+  takenLimit: number,
+): number {
+  const { roles, separator, clock, ids, metrics, pairs, samples, isWanted } = state;
   const { timeMs, value, series: rowSeries } = state.chunk;
   const lastColumn = roles.length - 1;
   const timeStop = bytes.length - TIME_REACH;
   let count = state.count;
-  let taken = 0;
+  let taken = state.taken;
   let rowStart = from;
-  rows: while (rowStart < stop && count < capacity) {
+  rows: while (rowStart < stop && count < capacity && taken < takenLimit) {
     let at = rowStart;
     let id = 0;
     let metric = 0;
@@ -298,13 +396,12 @@ function parseLong(
     if (bytes[at] === CARRIAGE_RETURN) at++;
     const index = bytes[at] === LINE_FEED ? findPair(pairs, id, metric) : -1;
     if (index < 0) break;
-    const entry = series[index]!;
-    entry.samples++;
+    samples[index]!++;
     taken++;
-    if (entry.isWanted) rowSeries[count++] = index;
+    if (isWanted[index] === 1) rowSeries[count++] = index;
     rowStart = at + 1;
   }
   state.count = count;
-  state.taken += taken;
+  state.taken = taken;
   return rowStart;
 }

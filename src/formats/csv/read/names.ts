@@ -122,7 +122,7 @@ function putInBucket(book: NameBook, index: number, hash: number): void {
 }
 
 /** The array, or a longer copy, with room for `length` items. */
-function withRoom<A extends Uint8Array | Int32Array | Float64Array>(
+export function withRoom<A extends Uint8Array | Int32Array | Float64Array>(
   array: A,
   length: number,
   create: (length: number) => A,

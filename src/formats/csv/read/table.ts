@@ -1,11 +1,13 @@
 import type { Series, SeriesReference } from '../../../core/series.js';
-import { beginScan, scanColumns, scanned, scanRows } from '../../../kernels/scan-rows.js';
+import { type FieldKind, FieldScanner } from '../../../kernels/scan-fields.js';
+import { beginScan } from '../../../kernels/scan-input.js';
+import { scanColumns, scanned, scanPairs } from '../../../kernels/scan-pairs.js';
 import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
 import { rowsInChunk } from './limits.js';
 import { parseNumber } from './number.js';
 import type { CsvRecord } from './record.js';
-import { countMissing, FieldReader, type Rows, type RowsSettings, shapeProblem } from './rows.js';
+import { FieldReader, type Rows, type RowsSettings, shapeProblem } from './rows.js';
 import { type Clock, createClock, parseTime, TIME_REACH } from './time.js';
 
 /** A series of a table: one column of the file. */
@@ -29,7 +31,6 @@ export function createTableRows(
   const { timeMs, values } = state;
   let nearChange: number[] = [];
   let handedOver = 0;
-  let missing = 0;
 
   function take(record: CsvRecord): RowProblem | undefined {
     const row = state.count;
@@ -42,6 +43,7 @@ export function createTableRows(
       if (typeof value !== 'number') return value;
       values[slot]![row] = value;
     }
+    countMissing(state, row, row + 1);
     timeMs[row] = time.isNearChange ? (repeatedHours?.settle(0, time.timeMs) ?? time.timeMs) : time.timeMs;
     if (time.isNearChange) nearChange.push(row);
     state.count++;
@@ -51,7 +53,6 @@ export function createTableRows(
   function flush(): void {
     const rowCount = state.count;
     if (rowCount === 0) return;
-    for (const value of values) missing += countMissing(value, rowCount);
     handedOver += rowCount;
     state.count = 0;
     const near = nearChange;
@@ -78,7 +79,7 @@ export function createTableRows(
     parse: (bytes, view, at, stop) => (header.isPlain ? parseTable(state, bytes, view, at, stop) : at),
     take,
     flush,
-    missing: () => missing,
+    missing: () => state.missing,
     series: () => series.map(({ timeseriesId, metric }) => ({ timeseriesId, metric, samples: taken() })),
   };
 }
@@ -100,13 +101,20 @@ function createState({ header, zone, chunkRows, isAlone }: RowsSettings, kept: r
     timeMs: columns?.timeMs ?? new Float64Array(chunkRows),
     values: columns === undefined ? kept.map((_, slot) => columnOf(slot)) : [columns.value],
     count: 0,
+    missing: 0,
     patience: PATIENCE_MIN,
+    scanner: columns === undefined ? FieldScanner.open([...slots].map(kindOf), header.separator) : undefined,
   };
 }
 
 // What a column holds if not the values of a series.
 const TIME = -1;
 const UNWANTED = -2;
+
+function kindOf(slot: number): FieldKind {
+  if (slot === UNWANTED) return 'skipped';
+  return slot === TIME ? 'time' : 'number';
+}
 
 /** What is known of a file in the single or the wide layout, and the current chunk. */
 interface TableState {
@@ -118,6 +126,10 @@ interface TableState {
   readonly values: readonly Float64Array[];
   /** Rows in the chunk. */
   count: number;
+  /** How many values of all rows are missing. */
+  missing: number;
+  /** Parses many rows at once; undefined without WebAssembly, for too many columns, and for pairs. */
+  readonly scanner: FieldScanner | undefined;
   /** How many rows to read one by one before trying many at once again. */
   patience: number;
 }
@@ -127,16 +139,73 @@ const PATIENCE_MAX = 4096;
 
 /** The fast path of the single and the wide layout: see `Rows.parse`. */
 function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: number, stop: number): number {
-  const { slots, values } = state;
-  if (slots.length === 2 && slots[0] === TIME && slots[1] === 0) {
-    return parsePairs(state, values[0]!, bytes, view, from, stop);
+  const { slots, values, timeMs } = state;
+  const isPairs = slots.length === 2 && slots[0] === TIME && slots[1] === 0;
+  let rowStart = from;
+  beginScan();
+  // Many rows at once are parsed in WebAssembly; those that it leaves (a longer decimal, say) one by one. As long as it
+  // takes none, ever more are read one by one before it tries again.
+  while (rowStart < stop && state.count < timeMs.length) {
+    const scanFrom = rowStart;
+    rowStart = isPairs ? scanPairsOf(state, bytes, rowStart, stop) : scanTable(state, bytes, rowStart, stop);
+    state.patience = rowStart > scanFrom ? PATIENCE_MIN : Math.min(2 * state.patience, PATIENCE_MAX);
+    const before = state.count;
+    const rowLimit = Math.min(before + state.patience, timeMs.length);
+    rowStart = isPairs
+      ? parseEachPair(state, values[0]!, bytes, view, rowStart, stop, rowLimit)
+      : parseEach(state, bytes, view, rowStart, stop, rowLimit);
+    countMissing(state, before, state.count);
+    if (state.count < rowLimit) break;
   }
-  const { separator, clock, timeMs } = state;
+  return rowStart;
+}
+
+function scanPairsOf(state: TableState, bytes: Uint8Array, from: number, stop: number): number {
+  const { separator, clock, timeMs, values } = state;
+  const isUtc = clock.zone === undefined;
+  state.count += scanPairs(bytes, from, stop, separator, clock, isUtc, timeMs, values[0]!, state.count);
+  return scanned.end;
+}
+
+function scanTable(state: TableState, bytes: Uint8Array, from: number, stop: number): number {
+  const { scanner, slots, clock, timeMs, values } = state;
+  if (scanner === undefined) return from;
+  let at = from;
+  while (at < stop && state.count < timeMs.length) {
+    const row = state.count;
+    const taken = scanner.scan(bytes, at, stop, timeMs.length - row, clock, clock.zone === undefined);
+    if (taken === 0) break;
+    for (const [column, slot] of slots.entries()) {
+      const out = slot === TIME ? timeMs : values[slot];
+      out?.set(scanner.columns[column]!.subarray(0, taken), row);
+    }
+    state.missing += scanner.missing;
+    state.count += taken;
+    at = scanner.end;
+  }
+  return at;
+}
+
+function countMissing(state: TableState, from: number, to: number): void {
+  for (const value of state.values) {
+    for (let row = from; row < to; row++) if (Number.isNaN(value[row]!)) state.missing++;
+  }
+}
+
+function parseEach(
+  state: TableState,
+  bytes: Uint8Array,
+  view: DataView,
+  from: number,
+  stop: number,
+  rowLimit: number,
+): number {
+  const { slots, separator, clock, timeMs, values } = state;
   const lastColumn = slots.length - 1;
   const timeStop = bytes.length - TIME_REACH;
   let row = state.count;
   let rowStart = from;
-  rows: while (rowStart < stop && row < timeMs.length) {
+  rows: while (rowStart < stop && row < rowLimit) {
     let at = rowStart;
     for (let column = 0; ; column++) {
       const slot = slots[column]!;
@@ -157,44 +226,17 @@ function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: 
   return rowStart;
 }
 
-// The usual file has a time and a number. Many rows at once are parsed in WebAssembly; those that it leaves (a longer
-// decimal, a missing value) one by one. As long as it takes none, ever more are read one by one before it tries again.
-function parsePairs(
-  state: TableState,
-  value: Float64Array,
-  bytes: Uint8Array,
-  view: DataView,
-  from: number,
-  stop: number,
-): number {
-  const { separator, clock, timeMs } = state;
-  const rowStop = Math.min(stop, bytes.length - TIME_REACH);
-  const isUtc = clock.zone === undefined;
-  let rowStart = from;
-  beginScan();
-  while (rowStart < stop && state.count < timeMs.length) {
-    const taken = scanRows(bytes, rowStart, stop, separator, clock, isUtc, timeMs, value, state.count);
-    state.count += taken;
-    rowStart = scanned.end;
-    state.patience = taken > 0 ? PATIENCE_MIN : Math.min(2 * state.patience, PATIENCE_MAX);
-    const before = state.count;
-    const rowLimit = Math.min(before + state.patience, timeMs.length);
-    rowStart = parseEachPair(state, value, bytes, view, rowStart, rowStop, rowLimit);
-    if (state.count < rowLimit) break;
-  }
-  return rowStart;
-}
-
 function parseEachPair(
   state: TableState,
   value: Float64Array,
   bytes: Uint8Array,
   view: DataView,
   from: number,
-  rowStop: number,
+  stop: number,
   rowLimit: number,
 ): number {
   const { separator, clock, timeMs } = state;
+  const rowStop = Math.min(stop, bytes.length - TIME_REACH);
   let row = state.count;
   let rowStart = from;
   while (rowStart < rowStop && row < rowLimit) {

@@ -1,5 +1,5 @@
 import type { Series, SeriesReference } from '../../../core/series.js';
-import { joinedColumns } from '../../../kernels/scan-rows.js';
+import { joinedColumns } from '../../../kernels/scan-pairs.js';
 import { createLongChunk, type LongSeries, sortBySeries } from '../read/by-series.js';
 import { CELLS_USUAL, rowsInChunk } from '../read/limits.js';
 import type { ColumnRows } from '../read/rows.js';

@@ -1,5 +1,5 @@
 import type { SeriesReference } from '../../../core/series.js';
-import { scanBlock } from '../../../kernels/scan-rows.js';
+import { scanBlock } from '../../../kernels/scan-pairs.js';
 import { LINE_FEED } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
 import type { Header } from '../head/header.js';

@@ -148,6 +148,11 @@ async function readRest(
 const MAIN = 0;
 const REST = -1;
 
+interface CountedSeries extends LongSeries {
+  /** Rows so far. */
+  samples: number;
+}
+
 /** Adds up what the ranges held, in the order of the file: of each range first its series, then its rows. */
 class Account {
   readonly #read: ThreadedRead;
@@ -156,14 +161,14 @@ class Account {
   readonly #joiner: RowJoiner;
   readonly #total = { rows: 0, rejected: 0, missing: 0 };
   /** The series of a table, from its header; those of the long layout come with their rows. */
-  readonly #ofHeader: readonly LongSeries[];
-  readonly #all: LongSeries[];
-  readonly #byKey: Map<string, LongSeries>;
+  readonly #ofHeader: readonly CountedSeries[];
+  readonly #all: CountedSeries[];
+  readonly #byKey: Map<string, CountedSeries>;
   /** The series of each thread, by its own indices. */
-  readonly #known = new Map<number, LongSeries[]>();
+  readonly #known = new Map<number, CountedSeries[]>();
   readonly #notes: readonly string[];
   readonly #repeatedHours: RepeatedHours | undefined;
-  #series: readonly LongSeries[];
+  #series: readonly CountedSeries[];
   #line: number;
 
   constructor(read: ThreadedRead, { reader }: RangeReader) {
@@ -176,11 +181,11 @@ class Account {
     this.#read = read;
     this.#layout = layout;
     this.#line = line;
-    this.#ofHeader = reader.series().map((one, index) => ({ ...one, index, isWanted: wanted(one), samples: 0 }));
+    this.#ofHeader = reader.series().map((one, index) => ({ ...one, index, samples: 0 }));
     this.#series = this.#ofHeader;
     this.#all = [...this.#ofHeader];
     this.#byKey = new Map(this.#all.map((one) => [seriesKey(one), one]));
-    const kept = this.#all.filter(({ isWanted }) => isWanted);
+    const kept = this.#all.filter((one) => wanted(one));
     this.#isTable = layout === 'wide' || layout === 'single';
     this.#joiner = this.#isTable
       ? createTableJoiner(kept, chunkRows, onChunk)
@@ -194,7 +199,7 @@ class Account {
     for (const { timeseriesId, metric } of newSeries) {
       const key = seriesKey({ timeseriesId, metric });
       const index = this.#all.length;
-      const entry = this.#byKey.get(key) ?? { timeseriesId, metric, index, isWanted: true, samples: 0 };
+      const entry = this.#byKey.get(key) ?? { timeseriesId, metric, index, samples: 0 };
       if (!this.#byKey.has(key)) this.#all.push(entry);
       this.#byKey.set(key, entry);
       own.push(entry);

@@ -1,4 +1,5 @@
-import { type ScanArea, scanArea } from './scan-area.js';
+import { scanArea } from './scan-area.js';
+import { placeBytes, placed } from './scan-input.js';
 
 /** The day of the previous rows: the ten bytes `YYYY-MM-DD` in little-endian words, and when it starts. */
 export interface ScanDay {
@@ -10,11 +11,13 @@ export interface ScanDay {
   readonly localMs: number;
 }
 
-/** Where `scanRows` stopped: the position after the last row that it took. */
-export const scanned = { end: 0 };
+/** The first eight bytes of a day's date. */
+export function dateWord({ word0, word1 }: ScanDay): bigint {
+  return BigInt.asIntN(64, (BigInt(word1 >>> 0) << 32n) | BigInt(word0 >>> 0));
+}
 
-/** The bytes that have been copied into the area: `bytes[from..to)`. */
-const copied = { bytes: undefined as Uint8Array | undefined, from: 0, to: 0 };
+/** Where `scanPairs` stopped: the position after the last row that it took. */
+export const scanned = { end: 0 };
 
 /** The longest row that it takes. */
 const ROW_BYTES_MAX = 64;
@@ -41,11 +44,6 @@ export function joinedColumns(rowCount: number): { timeMs: Float64Array; value: 
   return { timeMs: area.joinedTimes.subarray(0, rowCount), value: area.joinedValues.subarray(0, rowCount) };
 }
 
-/** Forgets what was copied. Must be called before parsing bytes that may have changed since. */
-export function beginScan(): void {
-  copied.bytes = undefined;
-}
-
 /**
  * Parses CSV rows `date[T ]HH:MM:SS[.mmm][Z],[-]digits[.digits]` of `bytes[from..stop)` in WebAssembly, into the
  * columns from `index` on. Sets `scanned.end` and returns the count of rows. It stops before the first row of any other
@@ -55,7 +53,7 @@ export function beginScan(): void {
  *
  * @param isUtc whether times without `Z` are UTC.
  */
-export function scanRows(
+export function scanPairs(
   bytes: Uint8Array,
   from: number,
   stop: number,
@@ -69,18 +67,17 @@ export function scanRows(
   const area = scanArea();
   scanned.end = from;
   if (area === undefined) return 0;
-  const { kernels, input, times, values } = area;
-  const date = BigInt.asIntN(64, (BigInt(day.word1 >>> 0) << 32n) | BigInt(day.word0 >>> 0));
-  const isInPlace = bytes.buffer === input.buffer;
+  const { kernels, times, values } = area;
+  const date = dateWord(day);
   const isDirect = timeMs.buffer === times.buffer;
   let row = index;
   while (row < timeMs.length && scanned.end < stop) {
     const start = scanned.end;
-    if (!isInPlace) copyIn(area, bytes, start, stop);
-    const length = isInPlace ? stop - start : copied.to - start;
+    placeBytes(area, bytes, start, stop, ROW_BYTES_MAX);
+    const { address, length } = placed;
     const rowMax = isDirect ? timeMs.length - row : Math.min(timeMs.length - row, times.length);
-    const taken = kernels.scanRows(
-      isInPlace ? bytes.byteOffset + start : input.byteOffset + start - copied.from,
+    const taken = kernels.scanPairs(
+      address,
       length,
       rowMax,
       separator,
@@ -97,19 +94,9 @@ export function scanRows(
       value.set(values.subarray(0, taken), row);
     }
     row += taken;
-    scanned.end = start + kernels.scanEnd.value;
+    scanned.end = start + kernels.pairsEnd.value;
     // The kernel stopped well before its end, so at a row that it does not take.
     if (taken === 0 || (taken < rowMax && start + length - scanned.end > ROW_BYTES_MAX)) break;
   }
   return row - index;
-}
-
-// Copies the bytes from `start` on into the area, unless enough of them are there already.
-function copyIn({ input }: ScanArea, bytes: Uint8Array, start: number, stop: number): void {
-  const isThere = copied.bytes === bytes && start >= copied.from && start < copied.to;
-  if (isThere && (copied.to === stop || copied.to - start > ROW_BYTES_MAX)) return;
-  copied.bytes = bytes;
-  copied.from = start;
-  copied.to = Math.min(stop, start + input.length);
-  input.set(bytes.subarray(start, copied.to));
 }
