@@ -13,7 +13,6 @@ export interface FormatSource {
 
 /** Options for reading a file of any format: see `CsvReaderOptions`. */
 export interface FormatOptions extends CsvReaderOptions {
-  readonly chunkRows: number;
   /** Samples outside `[fromMs, untilMs)` may be left unread. */
   readonly fromMs?: number | undefined;
   readonly untilMs?: number | undefined;

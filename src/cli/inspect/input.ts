@@ -19,7 +19,6 @@ import {
 import { type InputFile, openInputs } from '../files/inputs.js';
 import type { TempFiles } from '../files/temp-files.js';
 import { type FileSettings, readAll, readFile } from '../run/read-file.js';
-import { CHUNK_ROWS } from '../run/run.js';
 import type { Io } from '../terminal/io.js';
 
 /** The options of commands that examine a request over files. */
@@ -54,7 +53,7 @@ export function runOptionsOf(given: Given): RunOptions {
 
 /** Reads all series of a plan into memory, with samples in the order of the rows. @throws WindrowError */
 export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, pool?: RangePool): Promise<Series[]> {
-  const settings = { ...said, plan, timezone: plan.timezone, chunkRows: CHUNK_ROWS, pool };
+  const settings = { ...said, plan, timezone: plan.timezone, pool };
   const { series } = await readAll(settings, inputs, { onReject: () => {}, onRead: () => {} }, io);
   const read = new Set(series.map(seriesKey));
   const lacking = plan.sources.filter((one) => patternOf(one.timeseriesId) === undefined && !read.has(seriesKey(one)));

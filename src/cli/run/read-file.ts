@@ -26,8 +26,8 @@ export interface FileOutcome extends CsvSummary {
 export interface FileSettings {
   readonly plan: Plan;
   readonly timezone: string | undefined;
-  /** How many rows are pushed into the engine at once. */
-  readonly chunkRows: number;
+  /** How many rows are pushed into the engine at once; undefined for the reader's own choice. */
+  readonly chunkRows?: number | undefined;
   readonly onBadRow: 'fail' | 'skip';
   /** What the caller says about the files. */
   readonly input: InputOptions;

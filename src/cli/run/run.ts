@@ -130,8 +130,6 @@ Streams, compressed files and pipes are always read by one thread.`,
 /** The options of `run`, checked each by itself. */
 export type Settings = ReturnType<typeof readSettings>;
 
-// Two columns of it stay in the second cache between the reader and the engine.
-export const CHUNK_ROWS = 8192;
 const CHUNK_ROWS_MAX = 10_000_000;
 
 function readSettings(given: Given) {
@@ -153,7 +151,7 @@ function readSettings(given: Given) {
     outputFormat: outputFormatOf(given),
     output: textOf(given, '--output') ?? '-',
     mode,
-    chunkRows: checkedCount(given, '--chunk', CHUNK_ROWS_MAX) ?? CHUNK_ROWS,
+    chunkRows: checkedCount(given, '--chunk', CHUNK_ROWS_MAX),
     threads: checkedCount(given, '--threads', THREADS_MAX),
     from: textOf(given, '--from'),
     until: textOf(given, '--until'),

@@ -47,8 +47,8 @@ export interface CsvReaderOptions extends Omit<RoleOptions, 'isAskedFor' | 'stat
   readonly skipLines?: number | undefined;
   /** IANA zone of times without an offset; UTC by default. */
   readonly timezone?: string;
-  /** The most rows passed to one call of `onChunk`; 8192 by default. */
-  readonly chunkRows?: number;
+  /** The most rows passed to one call of `onChunk`; by default 8192, in the long layout 32,768. */
+  readonly chunkRows?: number | undefined;
   /** Whether a bad row ends reading with an error (the default) or is left out, counted and reported. */
   readonly onBadRow?: 'fail' | 'skip';
   /** Called with each row that `onBadRow: 'skip'` leaves out. */

@@ -3,6 +3,7 @@ import { type Series, type SeriesReference, seriesKey } from '../../core/series.
 import { isUtc, zoneOf } from '../../core/zone.js';
 import { encodingOf } from '../csv/encoding.js';
 import type { CsvReaderOptions, CsvSeriesCount, CsvSummary } from '../csv/options.js';
+import { CHUNK_ROWS } from '../csv/read/limits.js';
 import type { FormatListener } from '../format.js';
 import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
 import type { ColumnFacts } from './facts.js';
@@ -25,7 +26,7 @@ interface Gathered extends CsvSeriesCount {
 }
 
 type TableOptions = CsvReaderOptions & {
-  readonly chunkRows: number;
+  readonly chunkRows?: number | undefined;
   /** Whether times are such by their type, so that nothing had to be told of them. */
   readonly areTimesTyped?: boolean;
 };
@@ -98,13 +99,14 @@ export class TableReader {
     placeOf: (row: number) => { readonly line: number; readonly text: string },
     onChunk: FormatListener['onChunk'],
   ): void {
+    const { chunkRows = CHUNK_ROWS } = this.#options;
     let held = 0;
     for (let row = 0; row < count; row++) {
       const problem = this.#takeRow(cells, row);
       if (problem === undefined) this.#rows++;
       else this.#reject(problem, placeOf(row));
       held += this.roles.values.length;
-      if (held < this.#options.chunkRows && row < count - 1) continue;
+      if (held < chunkRows && row < count - 1) continue;
       this.#handOver((chunk) => onChunk(chunk, placeOf(row).line));
       held = 0;
     }

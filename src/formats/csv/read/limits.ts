@@ -8,6 +8,11 @@ export interface CsvLimits {
   readonly cellsMax: number;
 }
 
+/** The rows of a chunk. Small enough for its columns to stay in the cache until they are used. */
+export const CHUNK_ROWS = 8192;
+/** In the long layout, more: a chunk holds rows of many series, and each series costs a call. */
+export const LONG_CHUNK_ROWS = 32_768;
+
 /** The most values of a chunk, 16 MiB, however many columns a file has. */
 export const CELLS_USUAL = 1 << 21;
 

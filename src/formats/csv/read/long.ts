@@ -7,6 +7,7 @@ import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
 import type { Header } from '../head/header.js';
 import { createLongChunk, type LongChunk, type LongSeries, sortBySeries } from './by-series.js';
+import { LONG_CHUNK_ROWS } from './limits.js';
 import {
   createNameBook,
   createPairs,
@@ -37,10 +38,10 @@ import { type Clock, createClock, parseTime, TIME_REACH } from './time.js';
  * metrics, or for each time of a day.
  */
 export function createLongRows(settings: RowsSettings, naming: SeriesNaming, unnamed: string): Rows {
-  const { zone, chunkRows, onChunk, onRows } = settings;
+  const { zone, chunkRows = LONG_CHUNK_ROWS, onChunk, onRows } = settings;
   let { header } = settings;
   const fields = new FieldReader(header, zone);
-  const state = createState(settings);
+  const state = createState(settings, chunkRows);
   const { series } = state;
   const indexOfKey = new Map<string, number>();
   let missing = 0;
@@ -212,7 +213,7 @@ function learnField(book: NameBook, record: CsvRecord, column: number): number {
   return learnName(book, record.bytes, record.fieldStart[column]!, record.fieldEnd[column]!);
 }
 
-function createState({ header, zone, chunkRows }: RowsSettings): LongState {
+function createState({ header, zone }: RowsSettings, chunkRows: number): LongState {
   // The last row of a chunk may have several samples.
   const roomRows = chunkRows + header.values.length - 1;
   const roles = rolesOf(header);

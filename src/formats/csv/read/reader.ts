@@ -15,9 +15,6 @@ import type { ColumnRows, Rows, RowsSettings } from './rows.js';
 import { createRows } from './rows-of-file.js';
 import { Utf16 } from './utf16.js';
 
-/** Small enough for the columns of a chunk to stay in the cache until they are used. */
-const CHUNK_ROWS = 8192;
-
 /**
  * Reads CSV from bytes into series, chunk by chunk, in memory that does not grow with the file.
  *
@@ -93,9 +90,9 @@ export class FileReader implements CsvReader {
 
   constructor(given: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}) {
     const options = { ...given, encoding: given.encoding && encodingOf(given.encoding) };
-    const { fileName, timezone, chunkRows = CHUNK_ROWS } = options;
+    const { fileName, timezone, chunkRows } = options;
     const { isAlone = false, onRows, onFault, isPatient = false, limits = UNLIMITED } = place;
-    if (!Number.isInteger(chunkRows) || chunkRows < 1) {
+    if (chunkRows !== undefined && !(Number.isInteger(chunkRows) && chunkRows >= 1)) {
       throw wrongOption('chunkRows', 'a whole number of at least 1', String(chunkRows));
     }
     if (options.encoding !== given.encoding && options.encoding === undefined) {

@@ -46,7 +46,8 @@ export interface ColumnRows {
 export interface RowsSettings {
   readonly header: Header;
   readonly zone: Zone | undefined;
-  readonly chunkRows: number;
+  /** How many rows a chunk has, if the caller says so. */
+  readonly chunkRows: number | undefined;
   readonly onChunk: OnChunk;
   /** Takes the rows of a chunk in the order of the file, instead of `onChunk`. */
   readonly onRows: ((rows: ColumnRows) => void) | undefined;

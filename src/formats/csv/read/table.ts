@@ -4,7 +4,7 @@ import { beginScan } from '../../../kernels/scan-input.js';
 import { scanColumns, scanned, scanPairs } from '../../../kernels/scan-pairs.js';
 import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
-import { rowsInChunk } from './limits.js';
+import { CHUNK_ROWS, rowsInChunk } from './limits.js';
 import { parseNumber } from './number.js';
 import type { CsvRecord } from './record.js';
 import { FieldReader, type Rows, type RowsSettings, shapeProblem } from './rows.js';
@@ -26,8 +26,8 @@ export function createTableRows(
   const { header, zone, onChunk, onRows, repeatedHours, cellsMax } = settings;
   const fields = new FieldReader(header, zone);
   const kept = series.filter((entry) => entry.isWanted);
-  const chunkRows = rowsInChunk(settings.chunkRows, cellsMax, kept.length);
-  const state = createState({ ...settings, chunkRows }, kept);
+  const chunkRows = rowsInChunk(settings.chunkRows ?? CHUNK_ROWS, cellsMax, kept.length);
+  const state = createState(settings, chunkRows, kept);
   const { timeMs, values } = state;
   let nearChange: number[] = [];
   let handedOver = 0;
@@ -84,7 +84,11 @@ export function createTableRows(
   };
 }
 
-function createState({ header, zone, chunkRows, isAlone }: RowsSettings, kept: readonly TableSeries[]): TableState {
+function createState(
+  { header, zone, isAlone }: RowsSettings,
+  chunkRows: number,
+  kept: readonly TableSeries[],
+): TableState {
   const slots = new Int32Array(header.columns.length).fill(UNWANTED);
   slots[header.timeColumn] = TIME;
   kept.forEach(({ column }, slot) => {

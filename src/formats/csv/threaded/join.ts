@@ -1,7 +1,7 @@
 import type { Series, SeriesReference } from '../../../core/series.js';
 import { joinedColumns } from '../../../kernels/scan-pairs.js';
 import { createLongChunk, type LongSeries, sortBySeries } from '../read/by-series.js';
-import { CELLS_USUAL, rowsInChunk } from '../read/limits.js';
+import { CELLS_USUAL, CHUNK_ROWS, LONG_CHUNK_ROWS, rowsInChunk } from '../read/limits.js';
 import type { ColumnRows } from '../read/rows.js';
 
 /** Joins rows that were read in ranges into exactly the chunks that one reader would have made. */
@@ -14,8 +14,12 @@ export interface RowJoiner {
 type OnChunk = (series: readonly Series[]) => void;
 
 /** @param series the series of the table's columns. */
-export function createTableJoiner(series: readonly SeriesReference[], rowsMax: number, onChunk: OnChunk): RowJoiner {
-  const chunkRows = rowsInChunk(rowsMax, CELLS_USUAL, series.length);
+export function createTableJoiner(
+  series: readonly SeriesReference[],
+  rowsMax: number | undefined,
+  onChunk: OnChunk,
+): RowJoiner {
+  const chunkRows = rowsInChunk(rowsMax ?? CHUNK_ROWS, CELLS_USUAL, series.length);
   const columns = series.length === 1 ? joinedColumns(chunkRows) : undefined;
   const timeMs = columns?.timeMs ?? new Float64Array(chunkRows);
   const values = series.map(() => columns?.value ?? new Float64Array(chunkRows));
@@ -50,7 +54,8 @@ export function createTableJoiner(series: readonly SeriesReference[], rowsMax: n
 }
 
 /** @param all the series of the file so far, in the order of their indices. */
-export function createLongJoiner(all: readonly LongSeries[], chunkRows: number, onChunk: OnChunk): RowJoiner {
+export function createLongJoiner(all: readonly LongSeries[], rowsMax: number | undefined, onChunk: OnChunk): RowJoiner {
+  const chunkRows = rowsMax ?? LONG_CHUNK_ROWS;
   const chunk = createLongChunk(chunkRows);
   let count = 0;
 
@@ -59,11 +64,14 @@ export function createLongJoiner(all: readonly LongSeries[], chunkRows: number, 
     series: readonly LongSeries[],
   ): void {
     const value = values[0] ?? timeMs;
-    for (let row = 0; row < timeMs.length; row++) {
-      chunk.timeMs[count] = timeMs[row]!;
-      chunk.value[count] = value[row]!;
-      chunk.series[count] = series[rowSeries[row]!]!.index;
-      if (++count === chunkRows) flush();
+    const indices = Int32Array.from(series, ({ index }) => index);
+    for (let from = 0; from < timeMs.length; ) {
+      const to = Math.min(timeMs.length, from + chunkRows - count);
+      chunk.timeMs.set(timeMs.subarray(from, to), count);
+      chunk.value.set(value.subarray(from, to), count);
+      for (let row = from; row < to; row++) chunk.series[count++] = indices[rowSeries[row]!]!;
+      from = to;
+      if (count === chunkRows) flush();
     }
   }
 

@@ -17,7 +17,7 @@ export interface ThreadedRead {
   readonly sizeBytes: number;
   readonly rangeBytes: number;
   readonly readAt: ReadAt;
-  readonly options: CsvReaderOptions & { readonly chunkRows: number };
+  readonly options: CsvReaderOptions;
   /** The series that the run reads; for the threads, what `wanted` is among the options. */
   readonly sources: readonly SeriesReference[];
   readonly onChunk: (series: readonly Series[]) => void;
@@ -173,7 +173,7 @@ class Account {
 
   constructor(read: ThreadedRead, { reader }: RangeReader) {
     const { options, onChunk } = read;
-    const { chunkRows, timezone, wanted = () => true } = options;
+    const { timezone, wanted = () => true } = options;
     const { layout, line, notes } = reader.progress();
     const zone = timezone === undefined ? undefined : zoneOf(timezone);
     this.#notes = notes;
@@ -188,8 +188,8 @@ class Account {
     const kept = this.#all.filter((one) => wanted(one));
     this.#isTable = layout === 'wide' || layout === 'single';
     this.#joiner = this.#isTable
-      ? createTableJoiner(kept, chunkRows, onChunk)
-      : createLongJoiner(this.#all, chunkRows, onChunk);
+      ? createTableJoiner(kept, options.chunkRows, onChunk)
+      : createLongJoiner(this.#all, options.chunkRows, onChunk);
   }
 
   /** Takes the series of a range that a thread has read. */
