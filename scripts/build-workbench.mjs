@@ -89,9 +89,15 @@ const WITHOUT_KERNELS = {
     export const scanColumns = () => undefined;
     export const scanPairs = (bytes, from) => ((scanned.end = from), 0);`,
 };
-const withoutWebAssembly = Object.entries(WITHOUT_KERNELS).map(([name, contents]) =>
-  replacing(new RegExp(`kernels[/\\\\]${name}\\.ts$`), () => contents),
-);
+const withoutWebAssembly = [
+  ...Object.entries(WITHOUT_KERNELS).map(([name, contents]) =>
+    replacing(new RegExp(`kernels[/\\\\]${name}\\.ts$`), () => contents),
+  ),
+  replacing(/read[/\\]long-scan\.ts$/, () => 'export const scanLong = (state, capacity, bytes, from) => from;'),
+  replacing(/read[/\\]table-scan\.ts$/, (text) =>
+    text.replace(/^(export function scanTable\(.*\{)$[\s\S]*?^\}$/m, '$1 return from; }'),
+  ),
+];
 
 // The page takes no checkpoints of its streams, and runs plans with patterns as plans of their members.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";

@@ -43,7 +43,7 @@ let current: FieldScanner | undefined;
  * the next call of any.
  */
 export class FieldScanner {
-  /** The values of each column that has any: Float64Array of times (epoch milliseconds) and numbers, Int32Array of names. */
+  /** The values of each column that has any: epoch milliseconds, numbers, or indices of names. */
   readonly columns: readonly (Float64Array | Int32Array | undefined)[];
   /** Where each row ends, counted from the start of the call. */
   readonly ends: Int32Array;
@@ -87,10 +87,11 @@ export class FieldScanner {
   }
 
   /**
-   * Parses rows of `bytes[from..stop)`: times `date[T ]HH:MM:SS[.mmm][Z]`, numbers `[-]digits[.digits]` of up to sixteen
-   * bytes with the one after them, or empty (NaN), known names without quotes, and fields to skip without quotes. Sets
-   * `end` and `missing`, and returns the count of rows. It stops before the first row of any other form and, if times
-   * without `Z` are not UTC, of another day than the one given. It may stop earlier: call it again until it takes none.
+   * Parses rows of `bytes[from..stop)`: times `date[T ]HH:MM:SS[.mmm][Z]`, numbers `[-]digits[.digits]` of up to
+   * sixteen bytes with the one after them, or empty (NaN), and known names and fields to skip, both without quotes.
+   * Sets `end` and `missing`, and returns the count of rows. It stops before the first row of any other form and, if
+   * times without `Z` are not UTC, of another day than the one given. It may stop earlier: call it again until it takes
+   * none.
    *
    * @param isUtc whether times without `Z` are UTC.
    */
@@ -117,7 +118,7 @@ export class FieldScanner {
     return taken;
   }
 
-  /** Makes names known, which the kernel then tells by their index. Names that are longer than 47 bytes stay unknown. */
+  /** Makes names known, which the kernel then tells by their index. Names of more than 47 bytes stay unknown. */
   learn(ids: KnownNames, metrics: KnownNames): void {
     if (current !== this) this.#begin();
     this.#idCount = this.#add(ID_TABLE, ids, this.#idCount);

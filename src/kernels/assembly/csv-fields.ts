@@ -115,8 +115,8 @@ function readField(
 // The number that the last call of `readNumber` read; NaN if the field is empty.
 let number: f64 = NaN;
 
-// Reads `[-]digits[.digits]` of up to sixteen bytes with the one after it, or nothing. Returns the place after it, where
-// the field must end. The digits divided by a power of ten are the correctly rounded decimal.
+// Reads `[-]digits[.digits]` of up to sixteen bytes with the one after it, or nothing. Returns the place after it,
+// where the field must end. The digits divided by a power of ten are the correctly rounded decimal.
 //
 // Numbers of a column are usually as long as the last one. If so, its length is taken from memory: the processor then
 // need not wait for these bytes to know where the next field begins.

@@ -5,8 +5,8 @@
 
 import { PLACES } from './csv-time';
 
-// A table: how many names it has, the count of its slots minus one, its slots (index + 1 of a name, 0 for an empty one),
-// then an entry for each name: its bytes followed by zeros, their count, and the name that came after it.
+// A table: how many names it has, the count of its slots minus one, its slots (index + 1 of a name, 0 for an empty
+// one), then an entry for each name: its bytes followed by zeros, their count, and the name that came after it.
 const SLOTS_FROM: usize = 16;
 const ENTRY_BYTES: usize = 64;
 const LENGTH_AT: usize = 48;
@@ -99,10 +99,17 @@ function entryOf(table: usize, mask: i32, index: i32): usize {
 // @ts-ignore: decorator
 @inline
 function isName(entry: usize, length: i32, at: usize): bool {
-  let others = v128.and(v128.xor(v128.load(entry), v128.load(at)), before(length, 0));
-  if (length > 16) others = v128.or(others, v128.and(v128.xor(v128.load(entry, 16), v128.load(at, 16)), before(length, 16)));
-  if (length > 32) others = v128.or(others, v128.and(v128.xor(v128.load(entry, 32), v128.load(at, 32)), before(length, 32)));
+  let others = othersAt(entry, at, length, 0);
+  if (length > 16) others = v128.or(others, othersAt(entry, at, length, 16));
+  if (length > 32) others = v128.or(others, othersAt(entry, at, length, 32));
   return !v128.any_true(others);
+}
+
+// All bits in the lanes before the length, counted from `from` on, where two texts differ.
+// @ts-ignore: decorator
+@inline
+function othersAt(entry: usize, at: usize, length: i32, from: i32): v128 {
+  return v128.and(v128.xor(v128.load(entry + from), v128.load(at + from)), before(length, from));
 }
 
 // All bits in the lanes whose places, counted from `from` on, lie before the length.

@@ -25,7 +25,7 @@ export let timeLength: usize = 0;
 /** The time that the last call of `readTime` read; NaN if only JavaScript can read it. */
 export let timeMs: f64 = NaN;
 
-/** Makes day and form those of the time at a place, after which the byte `after` must follow; false if it has another. */
+/** Makes day and form current that the time at a place has; false if it has no such form with `after` behind it. */
 // @ts-ignore: decorator
 @inline
 export function findTimeForm(from: usize, after: i32, isUtc: i32): bool {

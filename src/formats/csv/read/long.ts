@@ -6,8 +6,9 @@ import type { RepeatedHours } from '../../table/repeated-hours.js';
 import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
 import type { Header } from '../head/header.js';
-import { createLongChunk, type LongChunk, type LongSeries, sortBySeries } from './by-series.js';
+import { createLongChunk, type LongSeries, sortBySeries } from './by-series.js';
 import { LONG_CHUNK_ROWS } from './limits.js';
+import { type ScannedLong, scanLong } from './long-scan.js';
 import {
   createNameBook,
   createPairs,
@@ -16,7 +17,6 @@ import {
   learnName,
   learnPair,
   type NameBook,
-  type Pairs,
   withRoom,
 } from './names.js';
 import { parseNumber } from './number.js';
@@ -31,7 +31,7 @@ import {
   type RowTime,
   shapeProblem,
 } from './rows.js';
-import { type Clock, createClock, parseTime, TIME_REACH } from './time.js';
+import { createClock, parseTime, TIME_REACH } from './time.js';
 
 /**
  * Rows of the long layout, each of which names its series. A row may have several samples: one for each of several
@@ -216,13 +216,10 @@ function learnField(book: NameBook, record: CsvRecord, column: number): number {
 function createState({ header, zone }: RowsSettings, chunkRows: number): LongState {
   // The last row of a chunk may have several samples.
   const roomRows = chunkRows + header.values.length - 1;
-  const roles = rolesOf(header);
+  const kinds = kindsOf(header);
   return {
-    roles,
-    scanner: FieldScanner.open(
-      [...roles].map((role) => KINDS[role]!),
-      header.separator,
-    ),
+    kinds,
+    scanner: FieldScanner.open(kinds, header.separator),
     patience: PATIENCE_MIN,
     separator: header.separator,
     clock: createClock(zone),
@@ -239,49 +236,26 @@ function createState({ header, zone }: RowsSettings, chunkRows: number): LongSta
   };
 }
 
-// What a column of the long layout holds.
-const UNKNOWN = 0;
-const TIME = 1;
-const ID = 2;
-const METRIC = 3;
-const VALUE = 4;
-const KINDS: readonly FieldKind[] = ['skipped', 'time', 'id', 'metric', 'number'];
-
 const PATIENCE_MIN = 1;
 const PATIENCE_MAX = 4096;
 
 /** What is known of a file in the long layout, and the current chunk. */
-interface LongState {
-  readonly roles: Uint8Array;
-  /** Parses many rows at once; undefined without WebAssembly and for too many columns. */
-  readonly scanner: FieldScanner | undefined;
+interface LongState extends ScannedLong {
   /** How many rows to read one by one before trying many at once again. */
   patience: number;
   readonly separator: number;
-  readonly clock: Clock;
-  readonly ids: NameBook;
-  readonly metrics: NameBook;
-  readonly pairs: Pairs;
   readonly series: LongSeries[];
-  /** Rows of each series so far, and whether it is wanted (1) or not (0). */
-  samples: Float64Array;
-  isWanted: Uint8Array;
-  readonly chunk: LongChunk;
-  /** Rows in the chunk. */
-  count: number;
   /** The rows whose local time lies near a clock change. */
   nearChange: number[];
-  /** Rows taken so far, wanted or not. */
-  taken: number;
 }
 
-function rolesOf({ columns, timeColumn, ids, metricColumn, values }: Header): Uint8Array {
-  const roles = new Uint8Array(columns.length).fill(UNKNOWN);
-  roles[timeColumn] = TIME;
-  for (const { column } of ids) roles[column] = ID;
-  for (const { column } of values) roles[column] = VALUE;
-  if (metricColumn >= 0) roles[metricColumn] = METRIC;
-  return roles;
+function kindsOf({ columns, timeColumn, ids, metricColumn, values }: Header): FieldKind[] {
+  const kinds = columns.map((): FieldKind => 'skipped');
+  kinds[timeColumn] = 'time';
+  for (const { column } of ids) kinds[column] = 'id';
+  for (const { column } of values) kinds[column] = 'number';
+  if (metricColumn >= 0) kinds[metricColumn] = 'metric';
+  return kinds;
 }
 
 /** The fast path of the long layout: see `Rows.parse`. */
@@ -307,55 +281,6 @@ function parseLong(
   return rowStart;
 }
 
-function scanLong(state: LongState, capacity: number, bytes: Uint8Array, from: number, stop: number): number {
-  const { scanner, ids, metrics, clock } = state;
-  if (scanner === undefined) return from;
-  scanner.learn(ids, metrics);
-  let at = from;
-  while (at < stop && state.count < capacity) {
-    const scanned = scanner.scan(bytes, at, stop, capacity - state.count, clock, clock.zone === undefined);
-    const taken = keepScanned(state, scanner, scanned);
-    if (taken > 0) at = taken === scanned ? scanner.end : at + scanner.ends[taken - 1]!;
-    if (taken === 0 || taken < scanned) break;
-  }
-  return at;
-}
-
-// Adds rows to the chunk, up to the first whose id and metric have not been seen together. Returns their count.
-function keepScanned(state: LongState, { columns }: FieldScanner, rowCount: number): number {
-  const { roles, pairs, samples, isWanted, chunk, count } = state;
-  const rowSeries = chunk.series;
-  const ids = columns[roles.indexOf(ID)]!;
-  const metrics = columns[roles.indexOf(METRIC)];
-  let row = 0;
-  let wantedCount = 0;
-  for (; row < rowCount; row++) {
-    const index = findPair(pairs, ids[row]!, metrics === undefined ? 0 : metrics[row]!);
-    if (index < 0) break;
-    samples[index]!++;
-    wantedCount += isWanted[index]!;
-    rowSeries[count + row] = index;
-  }
-  chunk.timeMs.set(columns[roles.indexOf(TIME)]!.subarray(0, row), count);
-  chunk.value.set(columns[roles.indexOf(VALUE)]!.subarray(0, row), count);
-  if (wantedCount < row) dropUnwanted(state, row);
-  state.count += wantedCount;
-  state.taken += row;
-  return row;
-}
-
-// Moves the wanted ones of the rows behind the chunk's together.
-function dropUnwanted({ chunk, isWanted, count }: LongState, rowCount: number): void {
-  const { timeMs, value, series } = chunk;
-  let to = count;
-  for (let row = count; row < count + rowCount; row++) {
-    timeMs[to] = timeMs[row]!;
-    value[to] = value[row]!;
-    series[to] = series[row]!;
-    to += isWanted[series[row]!]!;
-  }
-}
-
 function parseEach(
   state: LongState,
   capacity: number,
@@ -365,9 +290,9 @@ function parseEach(
   stop: number,
   takenLimit: number,
 ): number {
-  const { roles, separator, clock, ids, metrics, pairs, samples, isWanted } = state;
+  const { kinds, separator, clock, ids, metrics, pairs, samples, isWanted } = state;
   const { timeMs, value, series: rowSeries } = state.chunk;
-  const lastColumn = roles.length - 1;
+  const lastColumn = kinds.length - 1;
   const timeStop = bytes.length - TIME_REACH;
   let count = state.count;
   let taken = state.taken;
@@ -377,15 +302,15 @@ function parseEach(
     let id = 0;
     let metric = 0;
     for (let column = 0; ; column++) {
-      const role = roles[column]!;
-      if (role === TIME) {
+      const kind = kinds[column]!;
+      if (kind === 'time') {
         at = at > timeStop ? -1 : parseTime(bytes, view, at, clock, timeMs, count);
-      } else if (role === VALUE) {
+      } else if (kind === 'number') {
         at = parseNumber(bytes, at, separator, value, count);
-      } else if (role === ID) {
+      } else if (kind === 'id') {
         id = findName(ids, bytes, at, separator);
         at = id < 0 ? -1 : ids.end;
-      } else if (role === METRIC) {
+      } else if (kind === 'metric') {
         metric = findName(metrics, bytes, at, separator);
         at = metric < 0 ? -1 : metrics.end;
       } else at = skipField(bytes, at, separator);

@@ -1,5 +1,5 @@
 import type { Series, SeriesReference } from '../../../core/series.js';
-import { type FieldKind, FieldScanner } from '../../../kernels/scan-fields.js';
+import { FieldScanner } from '../../../kernels/scan-fields.js';
 import { beginScan } from '../../../kernels/scan-input.js';
 import { scanColumns, scanned, scanPairs } from '../../../kernels/scan-pairs.js';
 import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
@@ -8,7 +8,8 @@ import { CHUNK_ROWS, rowsInChunk } from './limits.js';
 import { parseNumber } from './number.js';
 import type { CsvRecord } from './record.js';
 import { FieldReader, type Rows, type RowsSettings, shapeProblem } from './rows.js';
-import { type Clock, createClock, parseTime, TIME_REACH } from './time.js';
+import { kindOf, type ScannedTable, scanTable, TIME, UNWANTED } from './table-scan.js';
+import { createClock, parseTime, TIME_REACH } from './time.js';
 
 /** A series of a table: one column of the file. */
 export interface TableSeries extends SeriesReference {
@@ -98,8 +99,10 @@ function createState(
   // One array for all columns: thousands of arrays would take ten times as long to create.
   const room = new Float64Array(columns === undefined ? chunkRows * kept.length : 0);
   const columnOf = (slot: number): Float64Array => room.subarray(slot * chunkRows, (slot + 1) * chunkRows);
+  const isPairs = slots.length === 2 && slots[0] === TIME && slots[1] === 0;
   return {
     slots,
+    isPairs,
     separator: header.separator,
     clock: createClock(zone),
     timeMs: columns?.timeMs ?? new Float64Array(chunkRows),
@@ -107,33 +110,15 @@ function createState(
     count: 0,
     missing: 0,
     patience: PATIENCE_MIN,
-    scanner: columns === undefined ? FieldScanner.open([...slots].map(kindOf), header.separator) : undefined,
+    scanner: isPairs ? undefined : FieldScanner.open([...slots].map(kindOf), header.separator),
   };
 }
 
-// What a column holds if not the values of a series.
-const TIME = -1;
-const UNWANTED = -2;
-
-function kindOf(slot: number): FieldKind {
-  if (slot === UNWANTED) return 'skipped';
-  return slot === TIME ? 'time' : 'number';
-}
-
 /** What is known of a file in the single or the wide layout, and the current chunk. */
-interface TableState {
-  /** For each column the index of its values, or TIME, or UNWANTED. */
-  readonly slots: Int32Array;
+interface TableState extends ScannedTable {
+  /** Whether rows are a time and a number, which have a kernel of their own. */
+  readonly isPairs: boolean;
   readonly separator: number;
-  readonly clock: Clock;
-  readonly timeMs: Float64Array;
-  readonly values: readonly Float64Array[];
-  /** Rows in the chunk. */
-  count: number;
-  /** How many values of all rows are missing. */
-  missing: number;
-  /** Parses many rows at once; undefined without WebAssembly, for too many columns, and for pairs. */
-  readonly scanner: FieldScanner | undefined;
   /** How many rows to read one by one before trying many at once again. */
   patience: number;
 }
@@ -143,8 +128,7 @@ const PATIENCE_MAX = 4096;
 
 /** The fast path of the single and the wide layout: see `Rows.parse`. */
 function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: number, stop: number): number {
-  const { slots, values, timeMs } = state;
-  const isPairs = slots.length === 2 && slots[0] === TIME && slots[1] === 0;
+  const { isPairs, values, timeMs } = state;
   let rowStart = from;
   beginScan();
   // Many rows at once are parsed in WebAssembly; those that it leaves (a longer decimal, say) one by one. As long as it
@@ -169,25 +153,6 @@ function scanPairsOf(state: TableState, bytes: Uint8Array, from: number, stop: n
   const isUtc = clock.zone === undefined;
   state.count += scanPairs(bytes, from, stop, separator, clock, isUtc, timeMs, values[0]!, state.count);
   return scanned.end;
-}
-
-function scanTable(state: TableState, bytes: Uint8Array, from: number, stop: number): number {
-  const { scanner, slots, clock, timeMs, values } = state;
-  if (scanner === undefined) return from;
-  let at = from;
-  while (at < stop && state.count < timeMs.length) {
-    const row = state.count;
-    const taken = scanner.scan(bytes, at, stop, timeMs.length - row, clock, clock.zone === undefined);
-    if (taken === 0) break;
-    for (const [column, slot] of slots.entries()) {
-      const out = slot === TIME ? timeMs : values[slot];
-      out?.set(scanner.columns[column]!.subarray(0, taken), row);
-    }
-    state.missing += scanner.missing;
-    state.count += taken;
-    at = scanner.end;
-  }
-  return at;
 }
 
 function countMissing(state: TableState, from: number, to: number): void {
