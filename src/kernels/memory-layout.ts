@@ -30,11 +30,11 @@ export const FIELD_COLUMN_BYTES = 48;
 export const FIELD_CELLS_FROM = FIELD_COLUMNS_FROM + FIELD_COLUMNS_MAX * FIELD_COLUMN_BYTES;
 /** Room for this many rows, with as many columns as there may be and one for where rows end. */
 export const FIELD_ROWS_MIN = 72;
-export const FIELD_CELLS_BYTES = 8 * FIELD_ROWS_MIN * (FIELD_COLUMNS_MAX + 1);
+const FIELD_CELLS_BYTES = 8 * FIELD_ROWS_MIN * (FIELD_COLUMNS_MAX + 1);
 export const NAMES_FROM = FIELD_CELLS_FROM + FIELD_CELLS_BYTES;
 /** The most names of a table, each of which has two slots and an entry (see assembly/csv-names.ts). */
 export const NAMES_MAX = 8192;
-export const NAME_SLOTS_FROM = 16;
+const NAME_SLOTS_FROM = 16;
 export const NAME_ENTRIES_FROM = NAME_SLOTS_FROM + 4 * 2 * NAMES_MAX;
 export const NAME_ENTRY_BYTES = 64;
 export const NAME_TABLE_BYTES = NAME_ENTRIES_FROM + NAME_ENTRY_BYTES * NAMES_MAX;

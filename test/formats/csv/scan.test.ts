@@ -36,7 +36,7 @@ const chunkRows = fc.option(fc.integer({ min: 1, max: 50 }), { nil: undefined })
 const lineEnd = fc.constantFrom('\n', '\r\n');
 
 const isoOf = (timeMs: number): string => new Date(timeMs).toISOString();
-const valueOf = (text: string): number => (text === '' ? Number.NaN : Number(text));
+const numberOf = (text: string): number => (text === '' ? Number.NaN : Number(text));
 
 type Found = Map<string, [timeMs: number, value: number][]>;
 
@@ -61,8 +61,11 @@ function openReader(rows: number | undefined, wanted: (id: string) => boolean): 
 
 function longFile(rows: readonly Sample[], end: string): { text: string; expected: Found } {
   const expected: Found = new Map();
-  for (const { id, metric, timeMs, text } of rows) add(expected, `${id} ${metric}`, timeMs, valueOf(text));
-  const lines = rows.map(({ id, metric, timeMs, text }) => `${metric},${isoOf(timeMs)},x${id}y,${id},${text}`);
+  for (const { id, metric, timeMs, text } of rows) add(expected, `${id} ${metric}`, timeMs, numberOf(text));
+  const note = (row: number): string => (row % 5 === 0 ? '"said, ""so"""' : 'x'.repeat(row % 40));
+  const lines = rows.map(
+    ({ id, metric, timeMs, text }, row) => `${metric},${isoOf(timeMs)},${note(row)},${id},${text}`,
+  );
   return { text: ['metric,timestamp,note,timeseriesId,value', ...lines, ''].join(end), expected };
 }
 
@@ -70,7 +73,7 @@ function wideFile(rows: readonly Sample[], columns: number, end: string): { text
   const expected: Found = new Map();
   const lines = rows.map(({ timeMs }, row) => {
     const fields = Array.from({ length: columns }, (_, column) => rows[(row + 7 * column) % rows.length]!.text);
-    for (const [column, text] of fields.entries()) add(expected, `s${column} Raw`, timeMs, valueOf(text));
+    for (const [column, text] of fields.entries()) add(expected, `s${column} Raw`, timeMs, numberOf(text));
     return [isoOf(timeMs), ...fields].join(',');
   });
   const header = ['timestamp', ...Array.from({ length: columns }, (_, column) => `s${column}`)].join(',');
