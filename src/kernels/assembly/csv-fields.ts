@@ -188,7 +188,8 @@ function sumOf(lanes: v128): i32 {
   return i32x4.extract_lane(half, 0) + i32x4.extract_lane(half, 1);
 }
 
-// Returns the place of the separator or line end after a field that nobody reads and that has no quotes.
+// Returns the place of the separator or line end after a field that nobody reads, or of its first quote, where no field
+// ends.
 function skipField(from: usize, stop: usize, separator: i32): usize {
   for (let at = from; at < stop; at += 16) {
     const bytes = v128.load(at);
@@ -197,9 +198,7 @@ function skipField(from: usize, stop: usize, separator: i32): usize {
     const ends = v128.or(i8x16.eq(bytes, i8x16.splat(<i8>separator)), v128.or(lineEnds, quotes));
     const bits = i8x16.bitmask(ends);
     if (bits == 0) continue;
-    const end = at + <usize>ctz(bits);
-    if (load<u8>(end) == 0x22) isOther = true;
-    return end;
+    return at + <usize>ctz(bits);
   }
   isOther = true;
   return from;
