@@ -88,7 +88,7 @@ export class FieldScanner {
 
   /**
    * Parses rows of `bytes[from..stop)`: times `date[T ]HH:MM:SS[.mmm][Z]`, numbers `[-]digits[.digits]` of up to
-   * sixteen bytes with the one after them, or empty (NaN), and known names and fields to skip, both without quotes.
+   * nineteen digits, or empty (NaN), and known names and fields to skip, both without quotes.
    * Sets `end` and `missing`, and returns the count of rows. It stops before the first row of any other form and, if
    * times without `Z` are not UTC, of another day than the one given. It may stop earlier: call it again until it takes
    * none.

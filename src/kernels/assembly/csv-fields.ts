@@ -4,7 +4,7 @@
 import { fourDigits } from './csv-pairs';
 import { findName, nameEnd } from './csv-names';
 import { findTimeForm, PLACES, readTime, setDay, timeMs } from './csv-time';
-import { powers } from './number';
+import { powers, quotient } from './number';
 
 // What a column holds, as in ../scan-fields.ts.
 const TIME: i32 = 1;
@@ -115,8 +115,8 @@ function readField(
 // The number that the last call of `readNumber` read; NaN if the field is empty.
 let number: f64 = NaN;
 
-// Reads `[-]digits[.digits]` of up to sixteen bytes with the one after it, or nothing. Returns the place after it,
-// where the field must end. The digits divided by a power of ten are the correctly rounded decimal.
+// Reads `[-]digits[.digits]`, or nothing. Returns the place after it, where the field must end. Up to fifteen digits
+// divided by a power of ten are the correctly rounded decimal.
 //
 // Numbers of a column are usually as long as the last one. If so, its length is taken from memory: the processor then
 // need not wait for these bytes to know where the next field begins.
@@ -133,7 +133,7 @@ function readNumber(from: usize, column: usize): usize {
     (form & load<i32>(column, 24)) == load<i32>(column, 28) &&
     <i32>load<u8>(from + <usize>wholeEnd) == load<i32>(column, 32);
   if (!isAlike) {
-    if (!findForm(from, form, isNegative, column)) isOther = true;
+    if (!findForm(from, form, isNegative, column)) return readLong(from, isNegative);
     wholeEnd = load<i32>(column, 16);
   }
   const end = load<i32>(column, 20);
@@ -160,7 +160,7 @@ function readNumber(from: usize, column: usize): usize {
 }
 
 // Works out the form of a number: where its digits before the point end, where it ends, and the bits and the byte by
-// which another one is alike. False if it has another form than those read here.
+// which another one is alike. False if it has more than fifteen bytes, or is no such number.
 function findForm(from: usize, form: i32, isNegative: i32, column: usize): bool {
   let others = form & 0xffff & ~isNegative;
   const wholeEnd = ctz(others);
@@ -179,6 +179,44 @@ function findForm(from: usize, form: i32, isNegative: i32, column: usize): bool 
   store<i32>(column, form & mask, 28);
   store<i32>(column, byte, 32);
   return true;
+}
+
+const POWERS: StaticArray<u64> = [
+  1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
+  10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
+  10000000000000000000,
+];
+
+// Reads a number of any length whose digits fit into 64 bits: nineteen, and zeros before them.
+function readLong(from: usize, isNegative: i32): usize {
+  const start = from + <usize>isNegative;
+  let at = start;
+  let digits: u64 = 0;
+  for (; <u32>load<u8>(at) - 0x30 <= 9; at++) digits = 10 * digits + (<u64>load<u8>(at) - 0x30);
+  const wholeCount = <i32>(at - start);
+  let scale = 0;
+  if (load<u8>(at) == 0x2e) {
+    at++;
+    const bytes = i8x16.sub(v128.load(at), i8x16.splat(0x30));
+    scale = ctz(i8x16.bitmask(i8x16.gt_u(bytes, i8x16.splat(9))) | 0x10000);
+    const first = i8x16.swizzle(bytes, i8x16.add(PLACES, i8x16.splat(<i8>(scale - 16))));
+    const upper = <u64>sumOf(fourDigits(i16x8.extend_low_i8x16_u(first)));
+    let fraction = 100000000 * upper + <u64>sumOf(fourDigits(i16x8.extend_high_i8x16_u(first)));
+    at += scale;
+    if (scale == 0) isOther = true;
+    for (; scale >= 16 && <u32>load<u8>(at) - 0x30 <= 9; at++, scale++) {
+      fraction = 10 * fraction + (<u64>load<u8>(at) - 0x30);
+    }
+    const isTooLong = scale > 19 || (digits != 0 && wholeCount + scale > 19);
+    if (isTooLong) isOther = true;
+    else digits = digits * unchecked(POWERS[scale]) + fraction;
+  }
+  if (wholeCount == 0 || wholeCount > 19) isOther = true;
+  const magnitude = isOther ? NaN : quotient(digits, scale);
+  // It lies too close to the middle of two doubles to be sure.
+  if (magnitude != magnitude) isOther = true;
+  number = isNegative != 0 ? -magnitude : magnitude;
+  return at;
 }
 
 // @ts-ignore: decorator

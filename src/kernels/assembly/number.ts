@@ -65,7 +65,7 @@ function skipExponent(from: usize): usize {
  * numbers are doubles it is their quotient (Clinger, "How to Read Floating Point Numbers Accurately", 1990), else a
  * quotient corrected by its exact remainder.
  */
-function quotient(digits: u64, scale: i32): f64 {
+export function quotient(digits: u64, scale: i32): f64 {
   const power = unchecked(powers[scale]);
   const a = <f64>digits;
   const q = a / power;

@@ -23,6 +23,9 @@ const name = fc
 const number = fc.oneof(
   fc.constantFrom('', '0', '-0', '-0.0', '007', '1.10', '99999999', '123456789.12345', '-9999999999.9999', '0.1'),
   fc.tuple(fc.integer({ min: -1e6, max: 1e6 }), fc.integer({ min: 0, max: 5 })).map(([x, digits]) => x.toFixed(digits)),
+  fc.double({ min: -1e4, max: 1e4, noNaN: true }).map(String),
+  fc.tuple(fc.maxSafeNat(), fc.nat({ max: 9999 })).map(([whole, rest]) => `${whole}.${rest}`),
+  fc.tuple(fc.nat({ max: 99 }), fc.maxSafeNat()).map(([whole, rest]) => `-${whole}.00${rest}`),
   fc.constantFrom('1e5', '1234567890123456789', '-12345678901234567', '5.'),
 );
 const sample: fc.Arbitrary<Sample> = fc.record({

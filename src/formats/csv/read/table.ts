@@ -1,7 +1,7 @@
 import type { Series, SeriesReference } from '../../../core/series.js';
 import { FieldScanner } from '../../../kernels/scan-fields.js';
 import { beginScan } from '../../../kernels/scan-input.js';
-import { scanColumns, scanned, scanPairs } from '../../../kernels/scan-pairs.js';
+import { scanColumns } from '../../../kernels/scan-pairs.js';
 import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
 import { CHUNK_ROWS, rowsInChunk } from './limits.js';
@@ -110,15 +110,14 @@ function createState(
     count: 0,
     missing: 0,
     patience: PATIENCE_MIN,
-    scanner: isPairs ? undefined : FieldScanner.open([...slots].map(kindOf), header.separator),
+    pairsPatience: PATIENCE_MIN,
+    fieldRows: 0,
+    scanner: FieldScanner.open([...slots].map(kindOf), header.separator),
   };
 }
 
 /** What is known of a file in the single or the wide layout, and the current chunk. */
 interface TableState extends ScannedTable {
-  /** Whether rows are a time and a number, which have a kernel of their own. */
-  readonly isPairs: boolean;
-  readonly separator: number;
   /** How many rows to read one by one before trying many at once again. */
   patience: number;
 }
@@ -131,11 +130,11 @@ function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: 
   const { isPairs, values, timeMs } = state;
   let rowStart = from;
   beginScan();
-  // Many rows at once are parsed in WebAssembly; those that it leaves (a longer decimal, say) one by one. As long as it
-  // takes none, ever more are read one by one before it tries again.
+  // Many rows at once are parsed in WebAssembly; those that it leaves (a fraction of a millisecond, say) one by one. As
+  // long as it takes none, ever more are read one by one before it tries again.
   while (rowStart < stop && state.count < timeMs.length) {
     const scanFrom = rowStart;
-    rowStart = isPairs ? scanPairsOf(state, bytes, rowStart, stop) : scanTable(state, bytes, rowStart, stop);
+    rowStart = scanTable(state, bytes, rowStart, stop);
     state.patience = rowStart > scanFrom ? PATIENCE_MIN : Math.min(2 * state.patience, PATIENCE_MAX);
     const before = state.count;
     const rowLimit = Math.min(before + state.patience, timeMs.length);
@@ -146,13 +145,6 @@ function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: 
     if (state.count < rowLimit) break;
   }
   return rowStart;
-}
-
-function scanPairsOf(state: TableState, bytes: Uint8Array, from: number, stop: number): number {
-  const { separator, clock, timeMs, values } = state;
-  const isUtc = clock.zone === undefined;
-  state.count += scanPairs(bytes, from, stop, separator, clock, isUtc, timeMs, values[0]!, state.count);
-  return scanned.end;
 }
 
 function countMissing(state: TableState, from: number, to: number): void {
