@@ -30,6 +30,8 @@ export interface ThreadedRead {
 const HEAD_BYTES = 65_536;
 /** How many ranges the main thread may read ahead. */
 const OWN_AHEAD = 8;
+/** How many ranges at the start the main thread reads itself, while the threads start. */
+const OWN_FIRST = 8;
 
 /**
  * Reads a file with the threads of a pool, with the same chunks, rows and errors as one thread would give. Returns
@@ -77,7 +79,8 @@ async function readInOrder(
   const reader = open();
   const account = new Account(read, reader);
   const count = Math.max(1, Math.ceil((file.sizeBytes - file.headBytes) / file.rangeBytes));
-  let next = 0;
+  const ownCount = Math.min(OWN_FIRST, count >> 1);
+  let next = ownCount;
 
   function ask(): void {
     const one: Asked = { result: pool.read({ ...task, index: next++ }), isRead: false };
@@ -89,24 +92,36 @@ async function readInOrder(
     asked.push(one);
   }
 
+  function readHere(index: number): RangeResult {
+    const rows: ColumnRows[] = [];
+    const outcome = reader.readRange(index, (chunk) => rows.push(sharedCopyOf(chunk)));
+    return { thread: MAIN, outcome, rows };
+  }
+
   // While it would wait for the threads, the main thread reads ranges that have not been requested from them.
   async function readMeanwhile(first: Asked, limit: number): Promise<void> {
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
       if (first.isRead || next >= limit) return;
-      const rows: ColumnRows[] = [];
-      const outcome = reader.readRange(next++, (chunk) => rows.push(sharedCopyOf(chunk)));
-      asked.push({ result: Promise.resolve({ thread: MAIN, outcome, rows }), isRead: true });
+      asked.push({ result: Promise.resolve(readHere(next++)), isRead: true });
     }
   }
 
-  for (let index = 0; index < count; index++) {
-    while (next < Math.min(count, index + pool.rangesAhead)) ask();
+  // The result of a range that was asked for.
+  async function take(index: number): Promise<RangeResult> {
     const [first] = asked;
     if (first === undefined) throw new Error('assertion failed: a range was not asked for');
     if (!first.isRead) await readMeanwhile(first, Math.min(count, index + pool.rangesAhead + OWN_AHEAD));
     const result = await first.result;
     asked.shift();
+    return result;
+  }
+
+  for (let index = 0; index < count; index++) {
+    while (next < Math.min(count, Math.max(index, ownCount) + pool.rangesAhead)) ask();
+    const result = index < ownCount ? readHere(index) : await take(index);
+    // The pool hands out ranges in the meantime.
+    if (index < ownCount) await new Promise((resolve) => setImmediate(resolve));
     if ('failure' in result) throw Object.assign(new Error(result.failure.message), { code: result.failure.code });
     const { thread, outcome, rows } = result;
     account.open(thread, outcome);
