@@ -144,7 +144,7 @@ again. Before each process of *first* and *kept*, 1.5 GB are taken and freed (\`
 Memory beyond that costs more here than on a physical machine.
 `;
 
-function markdown({ date, machine: where, pageReporting, repeat, givenBackRuns, processes, minutes, versions, found }) {
+function markdown({ date, machine: where, pageReporting, repeat, givenBackRuns, processes, minutes, versions, found, later }) {
   const rivals = Object.entries(versions).map(([label, version]) => `${label} ${version}`);
   return `# Benchmarks
 
@@ -180,7 +180,7 @@ limit is the time that the machine needs to copy the input's values (into fresh 
 ${pageReporting ? MEMORY_NOTE : ''}
 - ${date}; ${where}
 - ${rivals.join(' · ')}
-- \`npm run bench:rivals -- --write\` took ${minutes.toFixed(0)} minutes; the rivals' programs are in \`bench/rivals/rivals/\`; \`--rows 4\` runs row 4 alone
+- \`npm run bench:rivals -- --processes ${processes} --write\` took ${minutes.toFixed(0)} minutes${laterRuns(later)}; the rivals' programs are in \`bench/rivals/rivals/\`; \`--rows 4\` runs row 4 alone
 
 ![Results kept: time taken as a multiple of windrow's](benchmarks.svg)
 
@@ -224,12 +224,28 @@ export function readmeTable(found) {
   ].join('\n');
 }
 
+/** The figures of the first run, with the tasks of a later run in their places. */
+function replaced(first, later) {
+  const of = (found, work) => found.filter((figure) => figure.work === work);
+  const works = new Set([...first, ...later].map((figure) => figure.work));
+  return [...works].flatMap((work) => (of(later, work).length > 0 ? of(later, work) : of(first, work)));
+}
+
+/** Which rows of the page are of a later run, if there are several. */
+const laterRuns = (later) =>
+  later
+    .map(({ date, found }) => {
+      const rows = [...new Set(found.map((figure) => figure.row))].join(', ');
+      return `; rows ${rows} are of a later run (${date})`;
+    })
+    .join('');
+
 const README_MARKS = /(<!-- bench:rivals -->\n)[\s\S]*?(<!-- \/bench:rivals -->)/;
 
-/** One page from one or several reports; the first says when, where and how. */
+/** One page from one or several reports: the first says where and how, tasks of a later one replace those before. */
 export function writeReport(reports) {
   const minutes = reports.reduce((sum, one) => sum + one.minutes, 0);
-  const report = { ...reports[0], minutes, found: reports.flatMap((one) => one.found) };
+  const report = { ...reports[0], minutes, later: reports.slice(1), found: reports.map((one) => one.found).reduce(replaced) };
   writeFileSync(join(ROOT, 'docs/benchmarks.md'), markdown(report));
   writeFileSync(join(ROOT, 'docs/benchmarks.svg'), chart(groups(report.found.filter(({ isBrief }) => !isBrief))));
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
