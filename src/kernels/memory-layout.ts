@@ -23,24 +23,10 @@ export const SCAN_TIMES_FROM = SCAN_BLOCK_FROM + SCAN_BLOCK_BYTES + 256;
 export const SCAN_VALUES_FROM = SCAN_TIMES_FROM + 8 * SCAN_ROWS_MAX + 832;
 export const JOINED_TIMES_FROM = SCAN_VALUES_FROM + 8 * SCAN_ROWS_MAX + 832;
 export const JOINED_VALUES_FROM = JOINED_TIMES_FROM + 8 * SCAN_ROWS_MAX + 832;
-/** For rows of several fields: what their columns hold, their values, and two tables of names. */
-export const FIELD_COLUMNS_FROM = JOINED_VALUES_FROM + 8 * SCAN_ROWS_MAX + 832;
-export const FIELD_COLUMNS_MAX = 1024;
-export const FIELD_COLUMN_BYTES = 48;
-export const FIELD_CELLS_FROM = FIELD_COLUMNS_FROM + FIELD_COLUMNS_MAX * FIELD_COLUMN_BYTES;
-/** Room for this many rows, with as many columns as there may be and one for where rows end. */
-export const FIELD_ROWS_MIN = 72;
-const FIELD_CELLS_BYTES = 8 * FIELD_ROWS_MIN * (FIELD_COLUMNS_MAX + 1);
-export const NAMES_FROM = FIELD_CELLS_FROM + FIELD_CELLS_BYTES;
-/** The most names of a table, each of which has two slots and an entry (see assembly/csv-names.ts). */
-export const NAMES_MAX = 8192;
-const NAME_SLOTS_FROM = 16;
-export const NAME_ENTRIES_FROM = NAME_SLOTS_FROM + 4 * 2 * NAMES_MAX;
-export const NAME_ENTRY_BYTES = 64;
-export const NAME_TABLE_BYTES = NAME_ENTRIES_FROM + NAME_ENTRY_BYTES * NAMES_MAX;
 /**
- * Then the scratch columns, to the end. Not a sum, as bundles without CSV need nothing of the above (a test adds up).
- * Not the start of a page: from 786432 on, Round took a twentieth longer.
+ * Then what field-layout.ts says, and then the scratch columns, to the end. Not a sum, as bundles without CSV need
+ * nothing of the above (a test adds up). Not the start of a page: from 786432 on, Round took a
+ * twentieth longer.
  */
 export const COLUMNS_FROM = 2_576_192;
 /** The gap between columns. If they began a multiple of 4096 bytes apart, loads would wait for stores. */

@@ -9,7 +9,7 @@ import {
   NAME_TABLE_BYTES,
   NAMES_FROM,
   NAMES_MAX,
-} from './memory-layout.js';
+} from './field-layout.js';
 import { type ScanArea, scanArea } from './scan-area.js';
 import { placeBytes, placed } from './scan-input.js';
 import { dateWord, type ScanDay } from './scan-pairs.js';

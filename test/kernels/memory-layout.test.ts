@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { COLUMNS_FROM, NAME_TABLE_BYTES, NAMES_FROM } from '../../src/kernels/memory-layout.js';
+import { NAME_TABLE_BYTES, NAMES_FROM } from '../../src/kernels/field-layout.js';
+import { COLUMNS_FROM } from '../../src/kernels/memory-layout.js';
 
 test('the scratch columns begin less than a page of 64 KiB after the last of what a CSV file needs', () => {
   const end = NAMES_FROM + 2 * NAME_TABLE_BYTES;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CsvReader, createCsvReader } from '../../../src/formats/csv/index.js';
-import { NAMES_MAX } from '../../../src/kernels/memory-layout.js';
+import { NAMES_MAX } from '../../../src/kernels/field-layout.js';
 
 // Files that the kernel for rows of several fields reads as a whole or in part, against the samples they were made of.
 
