@@ -1,6 +1,6 @@
 import { JOINED_VALUES_FROM, SCAN_ROWS_MAX } from './memory-layout.js';
 
-/** The layout of the kernels' memory for rows of several fields, in bytes: a part of memory-layout.ts, which all load. */
+// The layout of the kernels' memory for rows of several fields, in bytes. Bundles without CSV need none of it.
 
 /** For rows of several fields: what their columns hold, their values, and two tables of names. */
 export const FIELD_COLUMNS_FROM = JOINED_VALUES_FROM + 8 * SCAN_ROWS_MAX + 832;
