@@ -65,6 +65,8 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     );
     await eventually(() => sendButton(page).textContent()).toBe('Go on sending, and run it there');
     await sendButton(page).click();
+    // Only a request that is under way can be held and cancelled.
+    await eventually(async () => count).toBe(3);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Stopped: what was sent stays in the service').waitFor();
     release();
