@@ -54,7 +54,6 @@ export class FieldScanner {
   readonly #area: ScanArea;
   readonly #kinds: readonly FieldKind[];
   readonly #separator: number;
-  readonly #columnBytes: number;
   #idCount = 0;
   #metricCount = 0;
 
@@ -71,18 +70,19 @@ export class FieldScanner {
     const columnCount = 1 + kinds.filter((kind) => kind !== 'skipped').length;
     // An odd number of cache lines, so that not all columns compete for the same places of the cache.
     const lines = Math.floor(CALL_BYTES / columnCount / CACHE_LINE_BYTES);
-    this.#columnBytes = Math.max(8 * FIELD_ROWS_MIN, CACHE_LINE_BYTES * (lines - 1 + (lines % 2)));
-    const rowMax = this.#columnBytes / 8;
+    const columnBytes = Math.max(8 * FIELD_ROWS_MIN, CACHE_LINE_BYTES * (lines - 1 + (lines % 2)));
+    const rowMax = columnBytes / 8;
     const { buffer } = area.input;
     let from = FIELD_CELLS_FROM;
     const next = (): number => {
-      from += this.#columnBytes;
-      return from - this.#columnBytes;
+      from += columnBytes;
+      return from - columnBytes;
     };
     this.ends = new Int32Array(buffer, next(), rowMax);
     this.columns = kinds.map((kind) => {
       if (kind === 'skipped') return undefined;
-      return new (KINDS[kind] === KINDS.id ? Int32Array : Float64Array)(buffer, next(), rowMax);
+      const isName = kind === 'id' || kind === 'metric';
+      return new (isName ? Int32Array : Float64Array)(buffer, next(), rowMax);
     });
   }
 

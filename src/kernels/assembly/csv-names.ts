@@ -1,4 +1,4 @@
-// Names of series by their bytes. ../scan-fields.ts fills a table and says how it lies in memory.
+// Names of series by their bytes. ../scan-fields.ts fills the tables, and ../field-layout.ts says where they lie.
 //
 // Series usually follow each other in a fixed order or in runs, so the name that followed the last one before is tried
 // first.

@@ -26,6 +26,7 @@ import {
   countMissing,
   FieldReader,
   notText,
+  patienceAfter,
   type Rows,
   type RowsSettings,
   type RowTime,
@@ -220,7 +221,7 @@ function createState({ header, zone }: RowsSettings, chunkRows: number): LongSta
   return {
     kinds,
     scanner: FieldScanner.open(kinds, header.separator),
-    patience: PATIENCE_MIN,
+    patience: 1,
     separator: header.separator,
     clock: createClock(zone),
     ids: createNameBook(),
@@ -235,9 +236,6 @@ function createState({ header, zone }: RowsSettings, chunkRows: number): LongSta
     taken: 0,
   };
 }
-
-const PATIENCE_MIN = 1;
-const PATIENCE_MAX = 4096;
 
 /** What is known of a file in the long layout, and the current chunk. */
 interface LongState extends ScannedLong {
@@ -273,7 +271,7 @@ function parseLong(
   while (rowStart < stop && state.count < capacity) {
     const scanFrom = rowStart;
     rowStart = scanLong(state, capacity, bytes, rowStart, stop);
-    state.patience = rowStart > scanFrom ? PATIENCE_MIN : Math.min(2 * state.patience, PATIENCE_MAX);
+    state.patience = patienceAfter(rowStart > scanFrom, state.patience);
     const limit = state.taken + state.patience;
     rowStart = parseEach(state, capacity, bytes, view, rowStart, stop, limit);
     if (state.taken < limit) break;

@@ -61,6 +61,17 @@ export interface RowsSettings {
   readonly cellsMax: number;
 }
 
+const PATIENCE_MAX = 4096;
+
+/**
+ * How many rows to read in a slower way before a faster one is tried again: more and more, as long as that takes none.
+ *
+ * @param before how many it was the last time.
+ */
+export function patienceAfter(isTaken: boolean, before: number, most = PATIENCE_MAX): number {
+  return isTaken ? 1 : Math.min(2 * before, most);
+}
+
 /** A time of a row. */
 export interface RowTime {
   readonly timeMs: number;

@@ -1,5 +1,6 @@
 import type { FieldKind, FieldScanner } from '../../../kernels/scan-fields.js';
 import { scanned, scanPairs } from '../../../kernels/scan-pairs.js';
+import { patienceAfter } from './rows.js';
 import type { Clock } from './time.js';
 
 // What a column holds if not the values of a series.
@@ -61,7 +62,7 @@ function scanPairsOnly(state: ScannedTable, bytes: Uint8Array, from: number, sto
   const isUtc = clock.zone === undefined;
   const taken = scanPairs(bytes, from, stop, separator, clock, isUtc, timeMs, values[0]!, state.count);
   state.count += taken;
-  state.pairsPatience = taken >= PAIRS_MIN ? 1 : Math.min(2 * state.pairsPatience, PAIRS_PATIENCE_MAX);
+  state.pairsPatience = patienceAfter(taken >= PAIRS_MIN, state.pairsPatience, PAIRS_PATIENCE_MAX);
   state.fieldRows = state.pairsPatience;
   return scanned.end;
 }

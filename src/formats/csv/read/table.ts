@@ -7,7 +7,7 @@ import type { RowProblem } from '../errors.js';
 import { CHUNK_ROWS, rowsInChunk } from './limits.js';
 import { parseNumber } from './number.js';
 import type { CsvRecord } from './record.js';
-import { FieldReader, type Rows, type RowsSettings, shapeProblem } from './rows.js';
+import { FieldReader, patienceAfter, type Rows, type RowsSettings, shapeProblem } from './rows.js';
 import { kindOf, type ScannedTable, scanTable, TIME, UNWANTED } from './table-scan.js';
 import { createClock, parseTime, TIME_REACH } from './time.js';
 
@@ -109,8 +109,8 @@ function createState(
     values: columns === undefined ? kept.map((_, slot) => columnOf(slot)) : [columns.value],
     count: 0,
     missing: 0,
-    patience: PATIENCE_MIN,
-    pairsPatience: PATIENCE_MIN,
+    patience: 1,
+    pairsPatience: 1,
     fieldRows: 0,
     scanner: FieldScanner.open([...slots].map(kindOf), header.separator),
   };
@@ -122,9 +122,6 @@ interface TableState extends ScannedTable {
   patience: number;
 }
 
-const PATIENCE_MIN = 1;
-const PATIENCE_MAX = 4096;
-
 /** The fast path of the single and the wide layout: see `Rows.parse`. */
 function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: number, stop: number): number {
   const { isPairs, values, timeMs } = state;
@@ -135,7 +132,7 @@ function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: 
   while (rowStart < stop && state.count < timeMs.length) {
     const scanFrom = rowStart;
     rowStart = scanTable(state, bytes, rowStart, stop);
-    state.patience = rowStart > scanFrom ? PATIENCE_MIN : Math.min(2 * state.patience, PATIENCE_MAX);
+    state.patience = patienceAfter(rowStart > scanFrom, state.patience);
     const before = state.count;
     const rowLimit = Math.min(before + state.patience, timeMs.length);
     rowStart = isPairs

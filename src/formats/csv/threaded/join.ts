@@ -64,12 +64,11 @@ export function createLongJoiner(all: readonly LongSeries[], rowsMax: number | u
     series: readonly LongSeries[],
   ): void {
     const value = values[0] ?? timeMs;
-    const indices = Int32Array.from(series, ({ index }) => index);
     for (let from = 0; from < timeMs.length; ) {
       const to = Math.min(timeMs.length, from + chunkRows - count);
       chunk.timeMs.set(timeMs.subarray(from, to), count);
       chunk.value.set(value.subarray(from, to), count);
-      for (let row = from; row < to; row++) chunk.series[count++] = indices[rowSeries[row]!]!;
+      for (let row = from; row < to; row++) chunk.series[count++] = series[rowSeries[row]!]!.index;
       from = to;
       if (count === chunkRows) flush();
     }

@@ -98,6 +98,12 @@ async function readInOrder(
     return { thread: MAIN, outcome, rows };
   }
 
+  // The pool hands out ranges in the meantime.
+  async function readFirst(index: number): Promise<RangeResult> {
+    await new Promise((resolve) => setImmediate(resolve));
+    return readHere(index);
+  }
+
   // While it would wait for the threads, the main thread reads ranges that have not been requested from them.
   async function readMeanwhile(first: Asked, limit: number): Promise<void> {
     for (;;) {
@@ -119,9 +125,7 @@ async function readInOrder(
 
   for (let index = 0; index < count; index++) {
     while (next < Math.min(count, Math.max(index, ownCount) + pool.rangesAhead)) ask();
-    const result = index < ownCount ? readHere(index) : await take(index);
-    // The pool hands out ranges in the meantime.
-    if (index < ownCount) await new Promise((resolve) => setImmediate(resolve));
+    const result = await (index < ownCount ? readFirst(index) : take(index));
     if ('failure' in result) throw Object.assign(new Error(result.failure.message), { code: result.failure.code });
     const { thread, outcome, rows } = result;
     account.open(thread, outcome);

@@ -1,4 +1,5 @@
 import type { Series } from '../../../core/series.js';
+import { CHUNK_ROWS } from '../../../formats/csv/read/limits.js';
 import { FileReader } from '../../../formats/csv/read/reader.js';
 import { inPauses, inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { ServiceError } from '../../http/errors.js';
@@ -53,7 +54,8 @@ export async function takeCsv(
   };
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
   const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
-  const reader = new FileReader({ fileName: BODY, encoding: 'utf-8' }, take, { limits });
+  // Bodies are small, and more room would take longer to get than a few rows to read.
+  const reader = new FileReader({ fileName: BODY, encoding: 'utf-8', chunkRows: CHUNK_ROWS }, take, { limits });
   for await (const part of partsOf(body)) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
       await inPauses(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
