@@ -60,6 +60,9 @@ export async function readThreaded(read: ThreadedRead, pool: RangePool): Promise
   }
 }
 
+/** Lets the pool hand out ranges and take results. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** A range that has been requested, and may have been read ahead. */
 interface Asked {
   readonly result: Promise<RangeResult>;
@@ -98,16 +101,10 @@ async function readInOrder(
     return { thread: MAIN, outcome, rows };
   }
 
-  // The pool hands out ranges in the meantime.
-  async function readFirst(index: number): Promise<RangeResult> {
-    await new Promise((resolve) => setImmediate(resolve));
-    return readHere(index);
-  }
-
   // While it would wait for the threads, the main thread reads ranges that have not been requested from them.
   async function readMeanwhile(first: Asked, limit: number): Promise<void> {
     for (;;) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       if (first.isRead || next >= limit) return;
       asked.push({ result: Promise.resolve(readHere(next++)), isRead: true });
     }
@@ -125,7 +122,7 @@ async function readInOrder(
 
   for (let index = 0; index < count; index++) {
     while (next < Math.min(count, Math.max(index, ownCount) + pool.rangesAhead)) ask();
-    const result = await (index < ownCount ? readFirst(index) : take(index));
+    const result = await (index < ownCount ? nextTurn().then(() => readHere(index)) : take(index));
     if ('failure' in result) throw Object.assign(new Error(result.failure.message), { code: result.failure.code });
     const { thread, outcome, rows } = result;
     account.open(thread, outcome);
@@ -157,7 +154,7 @@ async function readRest(
     account.close(outcome);
     onRead(outcome.bytes);
     if (isStopped()) return undefined;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   account.flush();
   return isStopped() ? undefined : account.summary();
