@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { importsRunOneWay, libraryLoadsNoTexts, neutralLayersImportNoPackage } from './house/imports.js';
 import type { Law, SourceFile } from './house/law.js';
 import { mocksStandApart } from './house/mocks.js';
-import { completeLockFile, exactVersions, noDependencies } from './house/packages.js';
+import { completeLockFile, exactVersions, noDependencies, packagesAreInstalled } from './house/packages.js';
 import { noClockAndNoChance, oneFileAsksIntl } from './house/purity.js';
 import { filesSayWhatTheyAre, namedExports, noAny, shortFiles, shortFunctions, shortLines } from './house/shape.js';
 
@@ -18,6 +18,7 @@ const laws: readonly Law[] = [
   noClockAndNoChance,
   oneFileAsksIntl,
   noDependencies,
+  packagesAreInstalled,
   exactVersions,
   completeLockFile,
   shortFunctions,
@@ -139,6 +140,16 @@ const breaches: readonly Breach[] = [
     noDependencies,
     manifest({ dependencies: { lodash: '4.17.21', luxon: '3.7.2' } }),
     ['package.json depends on lodash, luxon'],
+  ],
+  [
+    packagesAreInstalled,
+    {
+      ...manifest({ devDependencies: { a: '1.0.0', '@b/c': '1.0.0' }, optionalDependencies: { d: '1.0.0' } }),
+      'src/service/a.ts': "import { a } from 'a';\nimport type { T } from 'a';\nimport { d } from 'd/e';",
+      'src/formats/b.ts': "import 'node:fs';\nconst { c } = await import('@b/c/d');",
+      'src/cli/c.ts': "import { a } from 'a';",
+    },
+    ['src/service/a.ts:1 imports a', 'src/formats/b.ts:2 imports @b/c'],
   ],
   [
     exactVersions,

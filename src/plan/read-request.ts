@@ -86,6 +86,11 @@ function isFileOfItems(given: unknown): given is { readonly items: unknown } {
 
 function readItem(item: unknown, pointer: string, timezone: string, reportAll: Report): RequestItem | undefined {
   const report = within(reportAll, pointer);
+  // One problem in place of one for each method.
+  if (typeof Object(item).as === 'function') {
+    report('', 'request.type', 'an item', 'a pipeline without a metric', "end it with `.as('…')`");
+    return undefined;
+  }
   if (!isObjectOf(item, ITEM_FIELDS, report)) return undefined;
   const metric = readText(item.metric, 'a name for the result', within(report, '/metric'));
   const processingType = readProcessingType(item.processingType, within(report, '/processingType'));

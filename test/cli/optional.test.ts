@@ -3,15 +3,19 @@ import { spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { createWorld, minutesCsv, requestText } from './world.js';
+import { createWorld, minutesCsv, requestText, type World } from './world.js';
+
+/** Of half a kilobyte each: enough for a second thread. */
+const MANY_ROWS = 80_000;
 
 const distPath = fileURLToPath(new URL('../../dist', import.meta.url));
 
-function installed() {
+function installed(prepare: (world: World) => void = () => {}) {
   const world = createWorld();
   world.write('request.json', requestText('Mul', { scalar: 2 }));
   world.write('office.csv', minutesCsv([1, 2, 3]));
   world.write('package.json', '{ "type": "module" }');
+  prepare(world);
   cpSync(distPath, world.path('dist'), { recursive: true });
   return (...words: string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [world.path('dist/cli/main.js'), ...words], {
@@ -19,6 +23,7 @@ function installed() {
       encoding: 'utf8',
       // Packages in a parent folder, such as /tmp/node_modules, would be found, and a service would run for ever.
       timeout: 60_000,
+      maxBuffer: 2 ** 26,
     });
     return { status, stdout, stderr };
   };
@@ -48,4 +53,24 @@ it('without optional packages files are read, checked and computed', () => {
   const windrow = installed();
   expect(windrow('validate', 'request.json')).toMatchObject({ status: 0, stderr: '' });
   expect(windrow('run', 'request.json', '--input', 'office.csv', '--quiet')).toMatchObject({ status: 0, stderr: '' });
+});
+
+it('without optional packages one thread reads a large file, says so, and gives the same results', () => {
+  const windrow = installed(({ write }) => {
+    const note = 'x'.repeat(480);
+    const rows = Array.from(
+      { length: MANY_ROWS },
+      (_, i) => `${new Date(i * 60_000).toISOString()},office,${i % 40},${note}`,
+    );
+    write('large.csv', `timestamp,timeseriesId,value,note\n${rows.join('\n')}\n`);
+  });
+  const words = ['run', 'request.json', '--input', 'large.csv'];
+  const one = windrow(...words, '--quiet');
+  const two = windrow(...words, '--threads', '2');
+  expect(two.stderr).toContain('windrow: one thread reads, as the package piscina is not installed; `npm install');
+  expect({ ...two, stderr: '' }).toEqual(one);
+  expect(one).toMatchObject({ status: 0, stderr: '' });
+  const verified = windrow('verify', 'request.json', '--input', 'office.csv', '--variants', '4');
+  expect(verified).toMatchObject({ status: 0, stderr: '' });
+  expect(verified.stdout).toMatch(/^\d variants gave the same bits as the batch/);
 });

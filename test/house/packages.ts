@@ -1,5 +1,7 @@
+import ts from 'typescript';
 import { completeLock } from '../../scripts/complete-lock.mjs';
-import type { Law, SourceFile } from './law.js';
+import { importedModule } from './imports.js';
+import { breachesIn, type Law, type SourceFile } from './law.js';
 
 type Versions = Readonly<Record<string, string>>;
 type Manifest = Readonly<Partial<Record<(typeof DEPENDENCY_FIELDS)[number], Versions>>>;
@@ -19,6 +21,35 @@ export const noDependencies: Law = {
       return names.length === 0 ? [] : [`package.json depends on ${names.join(', ')}`];
     }),
 };
+
+/** Their code is in files of `dist` that are built with the packages that they import. */
+const BUNDLED = ['src/cli/', 'src/workbench/'];
+
+export const packagesAreInstalled: Law = {
+  title: 'the packages that the library and the service import are installed with windrow',
+  fix: 'Move it from devDependencies to optionalDependencies: a program that installs windrow gets no devDependencies.',
+  breaches: (files) =>
+    manifestOf(files).flatMap(({ optionalDependencies = {} }) =>
+      files
+        .filter(({ path }) => path.startsWith('src/') && !BUNDLED.some((folder) => path.startsWith(folder)))
+        .flatMap((file) =>
+          breachesIn(file, (node) => {
+            const name = isTypeImport(node) ? undefined : packageOf(importedModule(node));
+            return name === undefined || name in optionalDependencies ? undefined : `imports ${name}`;
+          }),
+        ),
+    ),
+};
+
+function isTypeImport(node: ts.Node): boolean {
+  return ts.isImportTypeNode(node) || (ts.isImportDeclaration(node) && node.importClause?.isTypeOnly === true);
+}
+
+/** The package of a module; undefined for one of Node, and for a file. */
+function packageOf(module: string | undefined): string | undefined {
+  if (module === undefined || /^(node:|[./])/.test(module)) return undefined;
+  return /^(?:@[^/]+\/)?[^/]+/.exec(module)?.[0];
+}
 
 export const exactVersions: Law = {
   title: 'every version is exact',

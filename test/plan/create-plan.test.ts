@@ -276,6 +276,14 @@ describe('thousands of steps in reverse order', () => {
   });
 });
 
+test('a pipeline without `as` is one problem that says how to end it', () => {
+  // `as`: what a program in JavaScript may hand in.
+  const given = [pipeline('zone').mul(2)] as unknown as RequestItem[];
+  expect(() => createPlan(given)).toThrow(
+    "/0: expected an item, received a pipeline without a metric; end it with `.as('…')`",
+  );
+});
+
 describe('a pipeline that reads another', () => {
   const outside = { timeseriesId: 'outside', metric: 'Raw' };
   const averageOf = (id: string) => pipeline(id).aggregate({ function: 'Average', interval: 'Hourly' });

@@ -4,7 +4,7 @@ import type { Action, Difference, Verified, VerifyOptions } from '../../inspect/
 import { VARIANT_COUNT, verifyEach } from '../../inspect/verify.js';
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, countOf, type Given, textOf } from '../command.js';
-import { EXIT_DONE, EXIT_FAILED } from '../failure.js';
+import { EXIT_DONE, EXIT_FAILED, unlessMissing } from '../failure.js';
 import { requestArgument } from '../files/input-options.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
@@ -73,7 +73,7 @@ async function verifySlowly(
 
 const CLEAR_LINE = '\r\u001b[K';
 
-/** Whether several threads read the same; undefined if they cannot read all of the files. */
+/** Whether several threads read the same; undefined if they cannot read all of the files, or are not installed. */
 async function isSameByThreads(
   plan: Plan,
   files: Files,
@@ -81,7 +81,8 @@ async function isSameByThreads(
   io: Io,
 ): Promise<boolean | undefined> {
   if (!files.inputs.every(({ isRegular }) => isRegular)) return undefined;
-  const pool = await io.threads.open(THREADS - 1);
+  const pool = await io.threads.open(THREADS - 1).catch(unlessMissing);
+  if (pool === undefined) return undefined;
   try {
     const read = await readSources(plan, files, io, pool);
     return read.every((series, index) => areSameColumns(series, inputs[index]!));

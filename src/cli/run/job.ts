@@ -4,11 +4,12 @@ import { WindrowError } from '../../core/errors.js';
 import { patternOf } from '../../core/pattern.js';
 import { seriesName } from '../../core/series.js';
 import { zoneOf } from '../../core/zone.js';
+import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import { readTime } from '../../formats/table/read-text.js';
 import type { Plan } from '../../plan/plan.js';
 import type { ChartData } from '../../plot/index.js';
 import { defined } from '../command.js';
-import { EXIT_DONE, isClosedPipe } from '../failure.js';
+import { EXIT_DONE, isClosedPipe, unlessMissing } from '../failure.js';
 import { instantOption } from '../files/input-options.js';
 import { openInputs } from '../files/inputs.js';
 import { openPicture, type Picture } from '../files/picture.js';
@@ -57,7 +58,7 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
     },
   };
   const threads = threadCount(job, settings, io);
-  const pool = threads > 1 ? await io.threads.open(threads - 1) : undefined;
+  const pool = threads > 1 ? await openThreads(threads - 1, settings, io) : undefined;
   const outcome = await execute({ ...job, pool }, listener, io).finally(async () => {
     progress.stop();
     await pool?.close();
@@ -73,6 +74,16 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   for (const target of [output, rejectsTarget, report, plot?.picture]) target?.keep();
   if (!settings.isQuiet && isRead) await io.stderr.write(describeRun(facts));
   return EXIT_DONE;
+}
+
+/** Threads beside the main one; without the package for them, the main one reads alone, with the same results. */
+async function openThreads(count: number, { isQuiet }: Settings, io: Io): Promise<RangePool | undefined> {
+  const pool = await io.threads.open(count).catch(unlessMissing);
+  if (pool === undefined && !isQuiet) {
+    const mend = '`npm install windrow --include=optional` installs it';
+    await io.stderr.write(`windrow: one thread reads, as the package piscina is not installed; ${mend}\n`);
+  }
+  return pool;
 }
 
 function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Job {
