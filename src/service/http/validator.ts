@@ -18,6 +18,7 @@ interface RequestIssue {
 interface Fault {
   readonly keyword: string;
   readonly instancePath: string;
+  readonly schemaPath: string;
   readonly message: string;
   readonly params: object;
 }
@@ -37,7 +38,7 @@ export function addValidator(app: FastifyInstance): void {
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => {
     const isText = httpPart !== 'body';
     return (given: unknown) => {
-      const value: unknown = isText && hasEntries(given) ? Value.Convert(schema, Value.Clone(given)) : given;
+      const value: unknown = isText && hasEntries(given) ? converted(given, schema) : given;
       const place = PLACES[httpPart] ?? httpPart;
       const unfit = httpPart === 'params' ? withNul(given, place) : [];
       if (unfit.length > 0) return { error: refusal(unfit) };
@@ -45,7 +46,7 @@ export function addValidator(app: FastifyInstance): void {
       if (validator.Check(value)) return { value };
       // A missing part of a union is no fault of its own.
       const faults = validator.Errors(value).filter(({ keyword }) => keyword !== 'boolean');
-      return { error: refusal(faults.flatMap((fault) => issuesOf(place, fault, value, schema))) };
+      return { error: refusal(joinChoices(faults).flatMap((fault) => issuesOf(place, fault, value, schema))) };
     };
   });
 }
@@ -64,6 +65,57 @@ function validatorOf(schema: TSchema): Validator {
 function hasEntries(given: unknown): boolean {
   for (const _name in Object(given)) return true;
   return false;
+}
+
+// typebox makes 0 of an empty text and 1 of `1.5` where a whole number is wanted: such texts stay, and are refused.
+function converted(given: unknown, schema: TSchema): unknown {
+  const value: unknown = Value.Convert(schema, Value.Clone(given));
+  for (const [name, text] of Object.entries(Object(given))) {
+    const made: unknown = Object(value)[name];
+    const isSame = typeof text !== 'string' || typeof made !== 'number' || (text !== '' && Number(text) === made);
+    if (!isSame) Object(value)[name] = text;
+  }
+  return value;
+}
+
+// A value that fits none of several schemas is one fault, which names them all; typebox gives one for each.
+function joinChoices(faults: readonly Fault[]): Fault[] {
+  return faults.flatMap((fault) => {
+    const isOfChoice = (one: Fault): boolean =>
+      one.keyword === 'anyOf' && one !== fault && one.instancePath === fault.instancePath && isBelow(fault, one);
+    if (faults.some(isOfChoice)) return [];
+    if (fault.keyword !== 'anyOf') return [fault];
+    const parts = faults.filter((one) => one.instancePath === fault.instancePath && isBelow(one, fault));
+    const allowedValues = parts.flatMap((one) => valuesAllowedBy(one));
+    if (allowedValues.length > 0) return [{ ...fault, keyword: 'enum', params: { allowedValues } }];
+    return [{ ...fault, message: [...new Set(parts.map(expectedBy))].join(' or ') || fault.message }];
+  });
+}
+
+function isBelow(fault: Fault, choice: Fault): boolean {
+  return fault.schemaPath.startsWith(`${choice.schemaPath}/anyOf/`);
+}
+
+function valuesAllowedBy({ params }: Fault): unknown[] {
+  if ('allowedValue' in params) return [params.allowedValue];
+  return 'allowedValues' in params && Array.isArray(params.allowedValues) ? params.allowedValues : [];
+}
+
+/** What a fault expects, as a noun: typebox says `must be …`, `must not have more than …`. */
+function expectedBy(fault: Fault): string {
+  const allowed = valuesAllowedBy(fault);
+  if (allowed.length > 0) return allowed.length === 1 ? String(allowed[0]) : `one of ${allowed.join(', ')}`;
+  return fault.message
+    .replace(/^must not have more than /, 'at most ')
+    .replace(/^must not have fewer than /, 'at least ')
+    .replace(/^must not have /, 'no ')
+    .replace(/^must be >= /, 'at least ')
+    .replace(/^must be <= /, 'at most ')
+    .replace(/^must be (?=array|integer|object)/, 'an ')
+    .replace(/^must be (?=string|number|boolean)/, 'a ')
+    .replace(/^must be /, 'a value that is ')
+    .replace(/^must match /, 'a value that matches ')
+    .replace(/^must /, 'a value that must ');
 }
 
 // Databases end text at NUL; what is wrong is told of the path, not of the column that would take it.
@@ -93,7 +145,7 @@ function issuesOf(place: string, fault: Fault, value: unknown, schema: TSchema):
     const missing = { place, expected: 'a value', received: 'nothing' };
     return namesOf(params.requiredProperties).map((name) => ({ ...missing, pointer: under(name) }));
   }
-  const expected = fault.message.replace(/^must be /, 'a value that is ');
+  const expected = expectedBy(fault);
   const received = describeValue(Value.Pointer.Get(value, fault.instancePath));
   return [{ place, pointer: fault.instancePath, expected, received }];
 }

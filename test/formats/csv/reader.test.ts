@@ -117,6 +117,18 @@ describe('a file that cannot be read', () => {
     ],
     ['without a header', '2024-01-01,5\n', 'csv.header', /looks like data: put a header/],
     ['with two columns of one name', 'ts,a,a\n', 'csv.header', /columns 2 and 3 are both named a; rename one/],
+    [
+      'with two columns of values',
+      'ts,timeseriesId,value,value\n',
+      'csv.header',
+      /columns 3 and 4 are both named value/,
+    ],
+    [
+      'with two columns of times',
+      'timestamp,value,timestamp\n',
+      'csv.header',
+      /columns 1 and 3 are both named timestamp/,
+    ],
     ['with two header lines', 'time,a,a\n,x,y\n2024-03-01,1,2\n', 'csv.header', /a header must be one line; join/],
     ['with nothing but a column without a name', 'ts,\n', 'csv.header', /no column but the time/],
     ['with ids but no value', 'ts,timeseriesId,x\n', 'csv.header', /no column value or val/],

@@ -166,15 +166,14 @@ function linesBeforeHeader(bytes: Uint8Array, line: number): number | undefined 
   return index < 0 ? undefined : line + index;
 }
 
-// Two columns of one name would become one series.
+// Two columns of one name would become one series, or one of them would be read and the other left out in silence.
 function failAtEqualNames(columns: readonly ColumnFacts[], roles: Roles, fail: Fail): void {
   const used = [roles.timeColumn, roles.clockColumn, roles.metricColumn].filter((column) => column >= 0);
-  const named = [...used, ...roles.ids.map(({ column }) => column), ...roles.values.map(({ column }) => column)];
+  const isRead = new Set([...used, ...[...roles.ids, ...roles.values].map(({ column }) => column)]);
   const firstColumn = new Map<string, number>();
-  for (const column of [...new Set(named)].sort((a, b) => a - b)) {
-    const { name, texts } = columns[column]!;
+  for (const [column, { name, texts }] of columns.entries()) {
     const first = firstColumn.get(name);
-    if (first !== undefined && name !== '') {
+    if (first !== undefined && name !== '' && (isRead.has(first) || isRead.has(column))) {
       // Below a header of several lines, as pandas writes it, the first row holds names too.
       const isHeader = kindOfText(texts[0] ?? '') === 'text';
       const mend = isHeader
