@@ -269,6 +269,7 @@ describe('samples', () => {
     const url = '/core/timeseries/a/samples';
     expect((await send('DELETE', `${url}?all=true`, { headers: writer })).statusCode).toBe(403);
     expect((await send('DELETE', url)).statusCode).toBe(400);
+    expect((await send('DELETE', `${url}?all=true&startTime=2026-01-01T00:01:00Z`)).statusCode).toBe(400);
     expect((await send('DELETE', '/core/timeseries/none/samples?all=true')).statusCode).toBe(404);
     const deleted = await send('DELETE', `${url}?startTime=2026-01-01T00:01:00Z&endTime=2026-01-01T00:03:00Z`);
     expect(deleted.json().data).toEqual({ samplesDeleted: 2 });

@@ -22,6 +22,9 @@ export async function deleteSamples(
   if (range.startTime === undefined && range.endTime === undefined && !all) {
     throw badRequest('startTime, endTime: expected at least one of them, or all=true to delete every sample');
   }
+  if (all && (range.startTime !== undefined || range.endTime !== undefined)) {
+    throw badRequest('all: expected without startTime and endTime, received with them; leave one of the two out');
+  }
   await checkSeries(context, organisation, [reference]);
   const shard = (await context.placements.of(organisation)).shardOf(reference.timeseriesId);
   const { samples } = context;
