@@ -104,13 +104,16 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
   for (const { flag, value, summary, isList } of command.options) {
     added.option(value === undefined ? flag : `${flag} <${value}${isList ? '...' : ''}>`, summary);
   }
-  added.addHelpText('after', helpAfter(command));
+  added.addHelpText('after', () => helpAfter(command, added));
   added.action((...received: unknown[]) => {
     // After the arguments, commander passes the options and the command.
     const [argument, second] = received.map((one) => (typeof one === 'string' ? one : undefined));
     choose({ argument, second, options: optionsOf(command, added) });
   });
 }
+
+/** Of help for a file or a pipe, as commander has it. */
+const HELP_WIDTH = 80;
 
 function usageOf({ argument, second }: Command): string {
   if (argument === undefined) return '[options]';
@@ -129,7 +132,9 @@ function optionsOf(command: Command, added: CommanderCommand): Map<string, reado
   return options;
 }
 
-function helpAfter({ notes = [], examples }: Command): string {
+function helpAfter({ notes = [], examples }: Command, added: CommanderCommand): string {
+  const width = added.configureOutput().getOutHelpWidth?.() ?? HELP_WIDTH;
+  const wrapped = notes.map((note) => added.createHelp().boxWrap(note, width));
   const shown = examples.map(({ line, does }) => `  # ${does}\n  ${line}`).join('\n\n');
-  return ['', ...notes, `Examples:\n${shown}`].join('\n\n').replace(/^\n\n/, '\n');
+  return ['', ...wrapped, `Examples:\n${shown}`].join('\n\n').replace(/^\n\n/, '\n');
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.js';
 import { createWorld } from './world.js';
 
 describe('arguments', () => {
@@ -14,6 +15,14 @@ describe('arguments', () => {
       const words = name.split(' ');
       const asked = await world.run(...words.slice(0, -1), 'help', ...words.slice(-1));
       expect(asked.stdout).toBe(stdout);
+    }
+  });
+
+  it('paragraphs of the help are wrapped; only examples are as long as they are', async () => {
+    for (const name of [...Object.keys(commands), 'client add', 'retention set']) {
+      const { stdout } = await createWorld().run(...name.split(' '), '--help');
+      const [text = ''] = stdout.split('\nExamples:');
+      expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
     }
   });
 
