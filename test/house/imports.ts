@@ -107,7 +107,7 @@ export const libraryLoadsNoTexts: Law = {
 };
 
 /** The module that a node imports, in any form of import. */
-function importedModule(node: ts.Node): string | undefined {
+export function importedModule(node: ts.Node): string | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return textOf(node.argument.literal);
   if (ts.isExternalModuleReference(node)) return textOf(node.expression);
