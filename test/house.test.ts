@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { noImportCircles } from './house/circles.js';
 import { importsRunOneWay, libraryLoadsNoTexts, neutralLayersImportNoPackage } from './house/imports.js';
 import type { Law, SourceFile } from './house/law.js';
 import { mocksStandApart } from './house/mocks.js';
@@ -13,6 +14,7 @@ import { filesSayWhatTheyAre, namedExports, noAny, shortFiles, shortFunctions, s
 
 const laws: readonly Law[] = [
   importsRunOneWay,
+  noImportCircles,
   libraryLoadsNoTexts,
   neutralLayersImportNoPackage,
   noClockAndNoChance,
@@ -108,6 +110,48 @@ const breaches: readonly Breach[] = [
     importsRunOneWay,
     { 'src/core/a.ts': "type B = import('../plan/b.js').B;" },
     ['src/core/a.ts:1 core imports plan (../plan/b.js)'],
+  ],
+  [
+    noImportCircles,
+    { ...imports('src/core/a.ts', './b.js'), 'src/core/b.ts': "import type { A } from './a.js';" },
+    [
+      'src/core/a.ts:1 imports src/core/b.ts, which leads back here',
+      'src/core/b.ts:1 imports src/core/a.ts, which leads back here',
+    ],
+  ],
+  [
+    noImportCircles,
+    {
+      ...imports('src/workbench/a.tsx', './aside.js', './b.js'),
+      ...imports('src/workbench/aside.ts'),
+      'src/workbench/b.ts': "export * from './c.js';",
+      'src/workbench/c.ts': "\ntype A = import('./a.js').A;",
+    },
+    [
+      'src/workbench/a.tsx:2 imports src/workbench/b.ts, which leads back here',
+      'src/workbench/b.ts:1 imports src/workbench/c.ts, which leads back here',
+      'src/workbench/c.ts:2 imports src/workbench/a.tsx, which leads back here',
+    ],
+  ],
+  [
+    noImportCircles,
+    // Two circles that share a file.
+    {
+      ...imports('test/a.ts', './b.js', './c.js'),
+      ...imports('test/b.ts', './a.js'),
+      ...imports('test/c.ts', './a.js'),
+    },
+    [
+      'test/a.ts:1 imports test/b.ts, which leads back here',
+      'test/a.ts:2 imports test/c.ts, which leads back here',
+      'test/b.ts:1 imports test/a.ts, which leads back here',
+      'test/c.ts:1 imports test/a.ts, which leads back here',
+    ],
+  ],
+  [
+    noImportCircles,
+    imports('scripts/a.mjs', './a.mjs'),
+    ['scripts/a.mjs:1 imports scripts/a.mjs, which leads back here'],
   ],
   [
     libraryLoadsNoTexts,
@@ -218,6 +262,15 @@ describe('code that only looks like a breach passes', () => {
     [importsRunOneWay, imports('src/index.ts', './engine/run.js', './plan/plan.js')],
     [importsRunOneWay, imports('src/cli/a.ts', '../../package.json')],
     [importsRunOneWay, imports('src/workbench/a.ts', '../index.js', './b.js')],
+    [
+      noImportCircles,
+      {
+        ...imports('src/core/a.ts', './b.js', './c.js', 'd'),
+        ...imports('src/core/b.ts', './d.js'),
+        ...imports('src/core/c.ts', './d.js', './b.js'),
+        'src/core/d.ts': "// import { a } from './a.js';",
+      },
+    ],
     [neutralLayersImportNoPackage, { ...imports('src/core/a.ts', './b.js'), ...imports('src/cli/a.ts', 'node:fs') }],
     [oneFileAsksIntl, { 'src/core/zone.ts': 'new Intl.DateTimeFormat();', 'src/cli/a.ts': 'Intl.DateTimeFormat();' }],
     [noDependencies, manifest({ devDependencies: { luxon: '3.7.2' } })],

@@ -3,26 +3,10 @@ import { calendarWindows, localDays, utcDays } from './calendar-windows.js';
 import { clockWindows } from './clock-windows.js';
 import { gridOf } from './grid.js';
 import type { Interval } from './interval.js';
+import type { Windows } from './tiling.js';
 import type { Zone } from './zone.js';
 
-/**
- * A tiling of time: every instant lies in exactly one window `[start, end)`, and the end of a window
- * is the start of the next.
- */
-export interface Windows {
-  /** The start of the window that holds the instant. */
-  startOf(timeMs: number): number;
-  /** The start of the window after the one that starts at `startMs`. */
-  next(startMs: number): number;
-  /** The start of the window before the one that starts at `startMs`. */
-  previous(startMs: number): number;
-  /** The start of the window `count` windows away (either sign) from the one that starts at `startMs`. */
-  step(startMs: number, count: number): number;
-  /** The common length, if all windows have one and start at its multiples since the epoch. */
-  readonly gridMs: number | undefined;
-  /** No window is longer. */
-  readonly lengthMsMax: number;
-}
+export type { Windows };
 
 /** The windows of an interval, on the epoch grid in UTC or by the clock and the days of a zone. */
 export function windowsOf(interval: Interval, zone: Zone | undefined): Windows {

@@ -3,7 +3,7 @@ import { finish, type InTurns } from '../core/turns.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 import { checkOptions, checkPlan, type Plan, type PlanItem } from './plan.js';
 import { readRequest } from './read-request.js';
-import type { RequestLike } from './request.js';
+import type { RequestLike } from './request-like.js';
 import { fillWindows, resolve } from './resolve.js';
 
 export interface PlanOptions {

@@ -5,7 +5,7 @@ import { SourceMatcher } from '../core/source-matcher.js';
 import { finish, type InTurns } from '../core/turns.js';
 import { createPlan, type PlanOptions, planInTurns } from './create-plan.js';
 import { checkOptions, checkPlan, type Plan } from './plan.js';
-import type { RequestLike } from './request.js';
+import type { RequestLike } from './request-like.js';
 
 /** The most different patterns in a request, as each is compared with all other ids. */
 const PATTERNS_MAX = 100;

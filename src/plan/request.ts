@@ -1,7 +1,6 @@
 import type { SeriesReference } from '../core/series.js';
 import type { AnyOperation } from '../operations/index.js';
 import type { NoParameters, StepDraft } from '../operations/operation.js';
-import type { Pipeline } from './pipeline.js';
 
 // The types of a request, whether it is written by hand or by `pipeline`.
 
@@ -46,45 +45,3 @@ export interface RequestFile {
   readonly $schema?: string;
   readonly items: readonly RequestItem[];
 }
-
-// A step or an item that the compiler knows to be wrong. Where it knows only that a name is a string, as in imported
-// JSON, or that a record has some fields, `createPlan` checks them.
-type BadStep<S> = S extends { readonly operation: infer Name }
-  ? string extends Name
-    ? never
-    : S extends RequestStep
-      ? never
-      : IsOneOfSome<Name> extends true
-        ? Exclude<Name, OperationName>
-        : S
-  : never;
-
-// Whether the name is a union: then it is not known which parameters belong to it.
-type IsOneOfSome<Name, All = Name> = Name extends All ? ([All] extends [Name] ? false : true) : never;
-
-type BadItem<I> = I extends { readonly processingType: infer Type; readonly operations: readonly (infer Step)[] }
-  ? string extends Type
-    ? never
-    : I extends Omit<RequestItem, 'operations'>
-      ? BadStep<Step>
-      : I
-  : I extends Pipeline | string | number | boolean | null
-    ? I
-    : never;
-
-type ListLike<Items> = Items extends readonly (infer Item)[]
-  ? [BadItem<Item>] extends [never]
-    ? unknown
-    : readonly RequestItem[]
-  : readonly RequestItem[];
-
-/** What TypeScript can check of a request. A request of unknown type is accepted. */
-export type RequestLike<R> = unknown extends Expected<R> ? R : Expected<R>;
-
-type Expected<R> = unknown extends R
-  ? unknown
-  : R extends { readonly items: infer Items }
-    ? unknown extends ListLike<Items>
-      ? unknown
-      : RequestFile
-    : ListLike<R>;

@@ -5,12 +5,13 @@ import type { EngineClient } from './engine/client.js';
 import {
   type DataSet,
   keyOf,
+  type Reading,
   type RunAnswer,
   type SeriesInfo,
   type StepToRun,
   type TimeRange,
+  type Unreadable,
 } from './engine/protocol.js';
-import type { Reading, Unreadable } from './formats/reading.js';
 import type { Checked } from './request/check.js';
 import type { Draft } from './request/draft.js';
 

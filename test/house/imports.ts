@@ -107,7 +107,6 @@ export const libraryLoadsNoTexts: Law = {
 };
 
 /** The module that a node imports, in any form of import. */
-/** The module that a node imports, types included. */
 export function importedModule(node: ts.Node): string | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return textOf(node.argument.literal);

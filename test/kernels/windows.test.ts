@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { currentArena } from '../../src/kernels/arena.js';
 import { findWindows, holdWindows, sumWindows } from '../../src/kernels/windows.js';
-import { heldResult, holdsOf } from '../oracle/aggregate.js';
 import { averageOf, sumOf } from '../oracle/numbers.js';
+import { heldResult, holdsOf } from '../oracle/window-result.js';
 import { anyFinite, columnOf, expectSameBits, risingOf, scratchColumn, tame } from './columns.js';
 
 const { borders } = currentArena();

@@ -2,8 +2,7 @@
 
 import { exactExp, exactLog, exactPow, nearestQuotient, unitsOf } from './exact.js';
 import { lerp } from './numbers.js';
-import { heldValue } from './pairs.js';
-import { countDropped, type Dropped, type Outcome, type Sample, settle } from './series.js';
+import { countDropped, type Dropped, heldValue, type Outcome, type Sample, settle } from './series.js';
 import { parseDuration } from './time.js';
 
 /** The function of one value that an operation and its parameters define. */

@@ -1,8 +1,7 @@
 // The extensions about time: Schedule and Gaps.
 
 import { lerp } from './numbers.js';
-import { heldValue } from './pairs.js';
-import { type Outcome, type Sample, settle } from './series.js';
+import { heldValue, type Outcome, type Sample, settle } from './series.js';
 import { DAY_MS } from './time.js';
 import { stretchesBetween, zoneOrNone } from './zones.js';
 

@@ -1,8 +1,15 @@
 // The operations on one input except Aggregate: ranges, rounding, cleansing, shifting, grids (semantics §3).
 
 import { roundTo } from './numbers.js';
-import { heldValue, linearValue } from './pairs.js';
-import { earliestAfter, latestAtOrBefore, type Outcome, type Sample, settle } from './series.js';
+import {
+  earliestAfter,
+  heldValue,
+  latestAtOrBefore,
+  linearValue,
+  type Outcome,
+  type Sample,
+  settle,
+} from './series.js';
 import { DAY_MS, parseDuration, parseInstant, YEARS_END_MS, YEARS_START_MS } from './time.js';
 import { type Windows, windowsOf } from './windows.js';
 import { civilMs, clockOf, firstInstantFrom, zoneOrNone } from './zones.js';

@@ -1,22 +1,18 @@
 // Aggregate over windows other than intervals: sliding, session, running (semantics, Aggregate).
 
+import { movedByCalendar } from './operations.js';
+import { countDropped, type Dropped, type Outcome, type Sample, settle } from './series.js';
+import { DAY_MS, parseDuration, parseInstant } from './time.js';
 import {
   type AggregateParameters,
   heldResult,
   holdsOf,
   isTimeWeighted,
+  type OtherWindow,
   resultOf,
   type WindowResult,
-} from './aggregate.js';
-import { movedByCalendar } from './operations.js';
-import { countDropped, type Dropped, type Outcome, type Sample, settle } from './series.js';
-import { DAY_MS, parseDuration, parseInstant } from './time.js';
+} from './window-result.js';
 import { windowsOf } from './windows.js';
-
-export type OtherWindow =
-  | { readonly type: 'sliding'; readonly size: string; readonly every?: string | undefined }
-  | { readonly type: 'session'; readonly gap: string }
-  | { readonly type: 'running'; readonly since: string };
 
 /** One window: its bounds, the samples in it, and the time of its result. */
 interface Own {

@@ -1,12 +1,13 @@
 // Arithmetic, comparison and logic, and how two inputs are aligned (semantics §3: Two inputs).
 
 import { mod, pow } from './each-value.js';
-import { fractionOf, lerp, minus } from './numbers.js';
+import { fractionOf, minus } from './numbers.js';
 import {
   countDropped,
   type Dropped,
-  earliestAfter,
+  heldValue,
   latestAtOrBefore,
+  linearValue,
   type Outcome,
   type Sample,
   settle,
@@ -152,24 +153,4 @@ function pairsAt(
 
 function unionOfTimes(first: readonly Sample[], second: readonly Sample[]): number[] {
   return [...new Set([...first, ...second].map(({ timeMs }) => timeMs))].sort((a, b) => a - b);
-}
-
-/** The last value at or before the time; unknown before the first sample, and if older than `maxhold`. */
-export function heldValue(samples: readonly Sample[], timeMs: number, maxholdMs: number): number | undefined {
-  const latest = latestAtOrBefore(samples, timeMs);
-  return latest === undefined || timeMs - latest.timeMs > maxholdMs ? undefined : latest.value;
-}
-
-/** The value of a sample at the time, else interpolated between its neighbours; unknown outside the first and last. */
-export function linearValue(
-  samples: readonly Sample[],
-  timeMs: number,
-  maxgapMs = Number.POSITIVE_INFINITY,
-): number | undefined {
-  const before = latestAtOrBefore(samples, timeMs);
-  if (before === undefined || before.timeMs === timeMs) return before?.value;
-  const after = earliestAfter(samples, timeMs);
-  if (after === undefined || after.timeMs - before.timeMs > maxgapMs) return undefined;
-  const f = (timeMs - before.timeMs) / (after.timeMs - before.timeMs);
-  return lerp(before.value, after.value, f);
 }

@@ -1,6 +1,6 @@
 // Runs a request over its inputs (semantics §1 and §4): sources are cleaned, steps run in order of dependence.
 
-import { type AggregateParameters, aggregate, aggregatePipeline } from './aggregate.js';
+import { aggregate, aggregatePipeline } from './aggregate.js';
 import { type ExtensionParameters, runExtension } from './extensions.js';
 import {
   byRanges,
@@ -14,10 +14,10 @@ import {
   shiftByTime,
   shiftByWindow,
 } from './operations.js';
-import type { OtherWindow } from './other-windows.js';
 import { isBinary, type PairParameters, pairsOf, withScalar, withSecond } from './pairs.js';
 import { countDropped, type Dropped, type Outcome, type Sample } from './series.js';
 import { DAY_MS, parseDuration } from './time.js';
+import type { AggregateParameters, OtherWindow } from './window-result.js';
 import { windowsOf } from './windows.js';
 
 export interface OracleSeries {

@@ -1,5 +1,6 @@
 // Samples, outcomes, and the checks that every result passes (semantics §1).
 
+import { lerp } from './numbers.js';
 import { liesInYears } from './time.js';
 
 export interface Sample {
@@ -56,4 +57,24 @@ export function latestAtOrBefore(samples: readonly Sample[], timeMs: number): Sa
 /** The first sample after the time, if any. */
 export function earliestAfter(samples: readonly Sample[], timeMs: number): Sample | undefined {
   return samples.find((sample) => sample.timeMs > timeMs);
+}
+
+/** The last value at or before the time; unknown before the first sample, and if older than `maxhold`. */
+export function heldValue(samples: readonly Sample[], timeMs: number, maxholdMs: number): number | undefined {
+  const latest = latestAtOrBefore(samples, timeMs);
+  return latest === undefined || timeMs - latest.timeMs > maxholdMs ? undefined : latest.value;
+}
+
+/** The value of a sample at the time, else interpolated between its neighbours; unknown outside the first and last. */
+export function linearValue(
+  samples: readonly Sample[],
+  timeMs: number,
+  maxgapMs = Number.POSITIVE_INFINITY,
+): number | undefined {
+  const before = latestAtOrBefore(samples, timeMs);
+  if (before === undefined || before.timeMs === timeMs) return before?.value;
+  const after = earliestAfter(samples, timeMs);
+  if (after === undefined || after.timeMs - before.timeMs > maxgapMs) return undefined;
+  const f = (timeMs - before.timeMs) / (after.timeMs - before.timeMs);
+  return lerp(before.value, after.value, f);
 }

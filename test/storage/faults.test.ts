@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StorageFullError } from '../../src/storage/index.js';
 import type { Reader, Transaction } from '../../src/storage/storage.js';
+import type { OpenedStorage } from './conformance/opened-storage.js';
 import { thing } from './conformance/some-things.js';
 import { blobs, suiteTables, things } from './conformance/tables.js';
-import type { OpenedStorage } from './conformance.js';
 import { failAt, type Held, hold } from './faults.js';
 import { openTemporary, temporaryDirectory } from './open-temporary.js';
 

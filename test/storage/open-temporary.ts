@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
-import type { OpenedStorage } from './conformance.js';
+import type { OpenedStorage } from './conformance/opened-storage.js';
 
 export function temporaryDirectory(parent = tmpdir()): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(parent, 'windrow-storage-'));

@@ -5,7 +5,7 @@ import type { CsvReaderOptions } from '../../formats/csv/index.js';
 import type { Format } from '../../formats/format.js';
 import { formatNames, formats } from '../../formats/formats.js';
 import { timeFormats } from '../../formats/table/dates.js';
-import { EPOCH_SECONDS_END } from '../../formats/table/read-text.js';
+import { EPOCH_SECONDS_END } from '../../formats/table/epoch.js';
 import { tableLayouts } from '../../formats/table/roles.js';
 import { namedSeries, statesOf, tableOptions } from '../../formats/table/table-options.js';
 import { type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';

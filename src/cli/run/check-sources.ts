@@ -1,12 +1,12 @@
 import { InputError } from '../../core/errors.js';
 import { matchOf, patternOf } from '../../core/pattern.js';
-import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
+import { type SeriesReference, seriesName } from '../../core/series.js';
 import { SourceMatcher } from '../../core/source-matcher.js';
 import { nearestName } from '../../core/suggest.js';
 import { RAW_METRIC } from '../../formats/table/naming.js';
 import type { Plan } from '../../plan/plan.js';
 import { counted } from '../command.js';
-import type { FileOutcome } from './read-file.js';
+import { type FileOutcome, presentIn } from './file-outcome.js';
 
 const SHOWN_MAX = 12;
 
@@ -21,12 +21,6 @@ export function checkSources({ sources }: Plan, files: readonly FileOutcome[]): 
   const verb = lacking.length === 1 ? 'is' : 'are';
   const title = `the request reads ${counted(lacking.length, 'series')} that ${verb} not in the input`;
   throw new InputError('input.missing', [`${title}:`, ...lines, describePresent(present.map(seriesName))].join('\n'));
-}
-
-function presentIn(files: readonly FileOutcome[]): SeriesReference[] {
-  const present = new Map<string, SeriesReference>();
-  for (const { series } of files) for (const one of series) present.set(seriesKey(one), one);
-  return [...present.values()];
 }
 
 function mend(lacking: SeriesReference, present: readonly SeriesReference[], files: readonly FileOutcome[]): string {

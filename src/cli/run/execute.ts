@@ -7,7 +7,8 @@ import type { Report } from '../../engine/report.js';
 import type { InputFile } from '../files/inputs.js';
 import type { Io } from '../terminal/io.js';
 import { checkSources } from './check-sources.js';
-import { type FileListener, type FileOutcome, type FileSettings, readAll, readFile } from './read-file.js';
+import type { FileOutcome } from './file-outcome.js';
+import { type FileListener, type FileSettings, readAll, readFile } from './read-file.js';
 
 /** A run whose arguments have been checked. */
 export interface Job extends Omit<FileSettings, 'timezone'> {

@@ -20,7 +20,7 @@ import type { Io } from '../terminal/io.js';
 import { Progress } from '../terminal/progress.js';
 import { execute, type Job, type Listener } from './execute.js';
 import { Rejects, Results } from './results.js';
-import type { Settings } from './run.js';
+import type { Settings } from './settings.js';
 import { SpooledResults } from './spooled-results.js';
 import { describeRun, type RunFacts, reportText } from './summary.js';
 import { threadsFor } from './thread-count.js';

@@ -15,12 +15,7 @@ import type { InputOptions } from '../files/input-options.js';
 import { type InputFile, openToRead, readNow, STANDARD_INPUT } from '../files/inputs.js';
 import type { Io } from '../terminal/io.js';
 import { checkSources } from './check-sources.js';
-
-/** What a file held. */
-export interface FileOutcome extends CsvSummary {
-  /** As the caller wrote it. */
-  readonly path: string;
-}
+import type { FileOutcome } from './file-outcome.js';
 
 /** How the files of a run are read. */
 export interface FileSettings {

@@ -1,22 +1,9 @@
-import { parseDuration } from '../../core/duration.js';
-import { WindrowError } from '../../core/errors.js';
-import type { Format } from '../../formats/format.js';
-import { formatOf, formats } from '../../formats/formats.js';
-import { argumentOf, type Command, type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
-import {
-  badRowOption,
-  formatOption,
-  inputOptions,
-  onBadRowOf,
-  readInputOptions,
-  requestArgument,
-  spanOptions,
-} from '../files/input-options.js';
+import { formats } from '../../formats/formats.js';
+import { argumentOf, type Command, type CommandOption } from '../command.js';
+import { badRowOption, inputOptions, requestArgument, spanOptions } from '../files/input-options.js';
 import { withTempFiles } from '../files/temp-files.js';
 import { runJob } from './job.js';
-import { THREADS_MAX } from './thread-count.js';
-
-const MODES = ['batch', 'stream'] as const;
+import { MODES, readSettings } from './settings.js';
 
 const runOptions: readonly CommandOption[] = [
   {
@@ -126,87 +113,3 @@ Streams, compressed files and pipes are always read by one thread.`,
     return watchFiles([request, ...settings.inputs], io, runOnce);
   },
 };
-
-/** The options of `run`, checked each by itself. */
-export type Settings = ReturnType<typeof readSettings>;
-
-const CHUNK_ROWS_MAX = 10_000_000;
-
-function readSettings(given: Given) {
-  const inputs = given.options.get('--input') ?? [];
-  if (inputs.length === 0) {
-    throw new WindrowError(
-      'arguments',
-      'run: expected --input FILE.csv, received none; use `--input -` for standard input',
-    );
-  }
-  const mode = nameOf(given, '--mode', MODES) ?? 'batch';
-  const lateness = textOf(given, '--lateness');
-  checkLateness(lateness, mode);
-  checkWarmup(given, mode);
-  return {
-    inputs,
-    input: readInputOptions(given),
-    format: formatOption(given, '--format'),
-    outputFormat: outputFormatOf(given),
-    output: textOf(given, '--output') ?? '-',
-    mode,
-    chunkRows: checkedCount(given, '--chunk', CHUNK_ROWS_MAX),
-    threads: checkedCount(given, '--threads', THREADS_MAX),
-    from: textOf(given, '--from'),
-    until: textOf(given, '--until'),
-    warmup: textOf(given, '--warmup'),
-    timezone: textOf(given, '--timezone'),
-    lateness,
-    report: textOf(given, '--report'),
-    plot: textOf(given, '--plot'),
-    onBadRow: onBadRowOf(given),
-    rejects: textOf(given, '--rejects'),
-    maxOutputSamples: countOf(given, '--max-output-samples', 0) ?? 100_000_000,
-    isQuiet: given.options.has('--quiet'),
-  };
-}
-
-function outputFormatOf(given: Given): Format {
-  const format = formatOption(given, '--output-format') ?? formatOf(textOf(given, '--output') ?? '-');
-  if (format.openWriter !== undefined) return format;
-  throw new WindrowError(
-    'arguments',
-    `--output: expected a format that is written, received ${format.name}, only read`,
-  );
-}
-
-function checkedCount(given: Given, flag: string, most: number): number | undefined {
-  const count = countOf(given, flag, 1);
-  if (count === undefined || count <= most) return count;
-  throw new WindrowError('arguments', `${flag}: expected at most ${most}, received ${count}`);
-}
-
-function checkWarmup(given: Given, mode: 'batch' | 'stream'): void {
-  const warmup = textOf(given, '--warmup');
-  if (warmup === undefined) return;
-  if (warmup !== 'all' && parseDuration(warmup) === undefined) {
-    const received = JSON.stringify(warmup);
-    throw new WindrowError(
-      'arguments',
-      `--warmup: expected an ISO 8601 duration like P1D, or all, received ${received}`,
-    );
-  }
-  if (mode === 'stream' || textOf(given, '--from') === undefined) {
-    const hint =
-      mode === 'stream' ? 'a stream warms up by what it was given; leave --mode stream out' : 'add --from TIME';
-    throw new WindrowError('arguments', `--warmup: expected only in a batch with --from; ${hint}`);
-  }
-}
-
-function checkLateness(lateness: string | undefined, mode: 'batch' | 'stream'): void {
-  if (lateness === undefined) return;
-  if (parseDuration(lateness) === undefined) {
-    const received = JSON.stringify(lateness);
-    throw new WindrowError('arguments', `--lateness: expected an ISO 8601 duration like PT5M, received ${received}`);
-  }
-  if (mode === 'batch') {
-    const hint = 'a batch takes samples in any order; leave --lateness out, or add --mode stream';
-    throw new WindrowError('arguments', `--lateness: expected only with --mode stream; ${hint}`);
-  }
-}

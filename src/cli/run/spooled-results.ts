@@ -5,7 +5,7 @@ import { SampleSpool } from '../files/sample-spool.js';
 import type { Target } from '../files/target.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import type { Settings } from './run.js';
+import type { Settings } from './settings.js';
 
 interface Known {
   readonly reference: SeriesReference;

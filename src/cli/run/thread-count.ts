@@ -1,14 +1,5 @@
 import type { FileSystem } from '../terminal/io.js';
 
-/**
- * Threads of a run without --threads. More take a third more CPU time and are faster only when cores are idle, which
- * the user knows.
- */
-export const THREADS_USUAL = 1;
-
-/** How many bytes of input make a thread worthwhile. */
-export const BYTES_PER_THREAD = 16 << 20;
-
 export const THREADS_MAX = 256;
 
 /** Rows of a time and a number are read so fast that the plan, which only the main thread runs, dominates. */

@@ -2,7 +2,6 @@ import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { RangePool } from '../../formats/csv/threaded/pool.js';
 import { fileFailure } from '../failure.js';
-import { BYTES_PER_THREAD, THREADS_USUAL } from '../run/thread-count.js';
 import { askHidden } from './ask-hidden.js';
 
 /** The part of `node:fs` that commands use. */
@@ -53,6 +52,15 @@ export interface Threads {
   readonly rangeBytes: number;
   readonly open: (count: number) => Promise<RangePool>;
 }
+
+/**
+ * Threads of a run without --threads. More take a third more CPU time and are faster only when cores are idle, which
+ * the user knows.
+ */
+const THREADS_USUAL = 1;
+
+/** How many bytes of input make a thread worthwhile. */
+const BYTES_PER_THREAD = 16 << 20;
 
 /** SIGHUP: the terminal was closed, and takes no more text. */
 export type Interrupt = (typeof INTERRUPTS)[number];

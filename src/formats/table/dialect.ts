@@ -1,6 +1,6 @@
 import type { OptionHint } from '../../core/errors.js';
 import { hasOpenOrder, isCompactDate, isWrittenDate, possibleOrders, type TimeFormat } from './dates.js';
-import { epochUnitOf } from './read-text.js';
+import { epochUnitOf } from './epoch.js';
 import type { Fail } from './roles.js';
 
 /** How a table writes its times and values. Plain data, so that it can be posted to threads. */
@@ -73,7 +73,7 @@ export function dialectNotes({ time, decimal, isGrouped, states }: Dialect, time
 
 function timeNotes(time: Dialect['time'], times: readonly string[]): string[] {
   if (time === 'auto' || time === 'epoch')
-    return [...new Set(times.flatMap(epochUnitOf))].map((unit) => TIME_NOTES[unit]);
+    return [...new Set(times.flatMap((text) => epochUnitOf(text) ?? []))].map((unit) => TIME_NOTES[unit]);
   if (time === 'ymd' && times.some((text) => /[a-z]{3}/i.test(text) && isWrittenDate(text) !== undefined)) {
     return ['dates with the name of the month'];
   }

@@ -1,10 +1,10 @@
 import { DAY_MS, dayOfDate } from '../../core/calendar.js';
 import type { OptionHint } from '../../core/errors.js';
 import { type InstantReading, readInstant } from '../../core/instant.js';
-import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import type { Zone } from '../../core/zone.js';
-import { isoTime, type TimeFormat } from './dates.js';
+import { isoTime } from './dates.js';
 import type { Dialect } from './dialect.js';
+import { epochUnitOf, readEpoch } from './epoch.js';
 
 // Reads times and values from texts of any form. The CSV reader reads the usual forms faster, and a property test
 // compares the two.
@@ -12,16 +12,7 @@ import type { Dialect } from './dialect.js';
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 // `\N` is what PostgreSQL's COPY writes.
 const MISSING = /^(?:null|\\n|na|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
-const EPOCH = /^[+-]?\d+(?:\.\d+)?$/;
 const COMPACT_DATE = /^(?:19|20)\d{6}$/;
-
-/**
- * Epoch numbers below these are seconds (to the year 5138), milliseconds (from March 1973) and microseconds; greater
- * ones are nanoseconds.
- */
-export const EPOCH_SECONDS_END = 1e11;
-const EPOCH_MS_END = 1e14;
-const EPOCH_US_END = 1e17;
 
 /**
  * Reads a value: a decimal of any length, correctly rounded, or NaN for a missing value (empty, null, NA, NaN, inf).
@@ -132,35 +123,15 @@ export function readTime(text: string, zone?: Zone): InstantReading {
 }
 
 function readUsualTime(text: string, zone: Zone | undefined, isEpoch: boolean): InstantReading {
-  if (EPOCH.test(text)) {
+  const unit = epochUnitOf(text);
+  if (unit !== undefined) {
     const date = !isEpoch && COMPACT_DATE.test(text) ? isoTime(text, 'ymd') : undefined;
-    return date === undefined ? readEpoch(text, unitOf(Number(text))) : readInstant(date, zone);
+    return date === undefined ? readEpoch(text, unit) : readInstant(date, zone);
   }
   const reading = readInstant(text, zone);
   if ('timeMs' in reading) return reading;
   const plain = text.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ ([+-]\d\d(?::?\d\d)?)$/, '$1');
   return plain === text ? reading : readInstant(plain, zone);
-}
-
-/** The unit of an epoch number; none if a text is not one. */
-export function epochUnitOf(text: string): TimeFormat[] {
-  return EPOCH.test(text) ? [unitOf(Number(text))] : [];
-}
-
-function unitOf(number: number): TimeFormat {
-  const size = Math.abs(number);
-  if (size < EPOCH_MS_END) return size < EPOCH_SECONDS_END ? 's' : 'ms';
-  return size < EPOCH_US_END ? 'us' : 'ns';
-}
-
-const EXPONENTS: Readonly<Record<string, string>> = { s: 'e3', ms: '', us: 'e-3', ns: 'e-6' };
-
-function readEpoch(text: string, unit: TimeFormat): InstantReading {
-  if (!EPOCH.test(text)) return { problem: 'is not an epoch number, digits alone' };
-  // The exponent scales the decimal in the text, so there is only one rounding.
-  const timeMs = Number(`${text}${EXPONENTS[unit]}`);
-  if (timeMs < TIME_MS_MIN || timeMs >= TIME_MS_END) return { problem: 'lies outside the years 0001 to 9999' };
-  return { timeMs };
 }
 
 const LOCAL = /^(\d{4})-(\d\d)-(\d\d)(?:[T ][\d:.]*)?$/;

@@ -1,10 +1,9 @@
 import { SHARD_COUNT } from '../../storage/shard.js';
-import { equal, type Transaction, writeReserved } from '../../storage/storage.js';
-import { eventHorizon, events } from '../../storage/tables/events.js';
+import { equal, writeReserved } from '../../storage/storage.js';
+import { events } from '../../storage/tables/events.js';
 import { repeat, type StopWork } from '../background.js';
 import type { ServiceContext } from '../context.js';
-
-export const HORIZON_NAME = 'events';
+import { raiseHorizon } from './horizon.js';
 
 /** Old versions that one commit deletes; other requests of the shard wait for no longer than that. */
 const VERSIONS_PER_COMMIT = 500;
@@ -42,11 +41,4 @@ export async function forgetSome({ storage, clock, settings }: ServiceContext, s
     await raiseHorizon(tx, forgottenCommit);
     return ended.length === VERSIONS_PER_COMMIT;
   });
-}
-
-// A version that ended at a commit belongs to the snapshots before it. The horizon tells these that they are no longer
-// whole, whatever the clocks said.
-async function raiseHorizon(tx: Transaction, forgottenCommit: number): Promise<void> {
-  const known = (await tx.get(eventHorizon, { name: HORIZON_NAME }))?.forgottenCommit ?? 0;
-  if (forgottenCommit > known) await tx.put(eventHorizon, { name: HORIZON_NAME, forgottenCommit });
 }

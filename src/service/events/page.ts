@@ -1,7 +1,7 @@
 import { type Condition, equal, type Order, type Reader } from '../../storage/storage.js';
-import { type EventRow, eventHorizon, events } from '../../storage/tables/events.js';
+import { type EventRow, events } from '../../storage/tables/events.js';
 import type { EventField } from './fields.js';
-import { HORIZON_NAME } from './forget.js';
+import { horizonOf } from './horizon.js';
 import type { EventQuery } from './odata/query.js';
 import { recordJson } from './record.js';
 import { type CollectionKey, countEvents } from './store.js';
@@ -134,8 +134,7 @@ async function lastGiven(
   collection: CollectionKey,
   { commit, lastId, lastFirstCommit }: EventPlace,
 ): Promise<EventRow | undefined> {
-  const horizon = await tx.get(eventHorizon, { name: HORIZON_NAME });
-  if (commit < (horizon?.forgottenCommit ?? 0)) return undefined;
+  if (commit < (await horizonOf(tx))) return undefined;
   return tx.get(events, { ...collection, id: lastId, firstCommit: lastFirstCommit });
 }
 

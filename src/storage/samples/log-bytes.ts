@@ -4,8 +4,7 @@ import type { SeriesReference } from '../../core/series.js';
 import { ByteReader, ByteWriter } from './codec/bytes.js';
 import { readColumn } from './codec/column.js';
 import { type FixedColumn, measureFixed, packFixed, unpackFixed } from './codec/fixed.js';
-import type { TimeRange } from './patch.js';
-import type { Columns } from './samples.js';
+import type { Columns, TimeRange } from './samples.js';
 
 /** A change in the log, with its series by key. */
 export interface KeyedChange extends Columns {

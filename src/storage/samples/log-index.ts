@@ -1,7 +1,7 @@
 import type { SampleLogRow } from '../tables/samples.js';
 import type { LogHeads } from './log-bytes.js';
 import { ALL_SERIES, inspectRow } from './log-row.js';
-import type { DamagedRange } from './patch.js';
+import type { DamagedRange } from './samples.js';
 
 /** A row of the log in memory. Its bytes may be dropped and are then read again. */
 export interface LogRow {

@@ -4,8 +4,8 @@ import { DamagedSamplesError } from '../errors.js';
 import type { SampleLogRow } from '../tables/samples.js';
 import { isDeletion, type LogHeads, readChange, readInto, readLogHeads } from './log-bytes.js';
 import { sortNearlySorted } from './nearly-sorted.js';
-import { combineAll, type DamagedRange, NO_PATCH, outside, type Patch, sliceColumns, type TimeRange } from './patch.js';
-import type { Columns } from './samples.js';
+import { combineAll, NO_PATCH, outside, type Patch, sliceColumns } from './patch.js';
+import type { Columns, DamagedRange, TimeRange } from './samples.js';
 
 const place = new Float64Array(2);
 const placeBytes = new Uint8Array(place.buffer);

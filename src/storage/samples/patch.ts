@@ -1,12 +1,4 @@
-import type { DamagedSamplesError } from '../errors.js';
-import type { Columns } from './samples.js';
-import { concatenate, NO_COLUMNS } from './samples.js';
-
-/** The time range `[fromMs, untilMs)`. */
-export interface TimeRange {
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
+import { type Columns, concatenate, type DamagedRange, NO_COLUMNS, type TimeRange } from './samples.js';
 
 /**
  * The net effect of changes on a series: deletes what is stored within `deleted`, then adds the samples, which replace
@@ -16,10 +8,6 @@ export interface Patch extends Columns {
   readonly deleted: readonly TimeRange[];
   /** Ranges where changes may be missing because their bytes are damaged. */
   readonly damaged?: readonly DamagedRange[];
-}
-
-export interface DamagedRange extends TimeRange {
-  readonly error: DamagedSamplesError;
 }
 
 export const NO_PATCH: Patch = Object.freeze({ ...NO_COLUMNS, deleted: [] });

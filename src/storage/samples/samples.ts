@@ -1,7 +1,18 @@
 import { type Columns, concatenate, type SeriesReference } from '../../core/series.js';
-import type { DamagedRange } from './patch.js';
+import type { DamagedSamplesError } from '../errors.js';
 
 export { type Columns, concatenate };
+
+/** The time range `[fromMs, untilMs)`. */
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** A time range in which stored bytes are damaged. */
+export interface DamagedRange extends TimeRange {
+  readonly error: DamagedSamplesError;
+}
 
 /**
  * A change of one series, applied as a whole: first the deletion, then the samples, which replace older ones. Times
@@ -9,7 +20,7 @@ export { type Columns, concatenate };
  */
 export interface SampleChange extends SeriesReference, Columns {
   /** Deletes the stored samples of `[fromMs, untilMs)` first. */
-  readonly deleted?: { readonly fromMs: number; readonly untilMs: number };
+  readonly deleted?: TimeRange;
 }
 
 /** The place in a queue that samples came from. */

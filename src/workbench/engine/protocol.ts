@@ -1,6 +1,5 @@
 import type { Series, SeriesReference } from '../../index.js';
 import type { Why } from '../../inspect/index.js';
-import type { Reading, Unreadable } from '../formats/reading.js';
 
 /** What the page asks of the engine, which runs in a worker, and what it is told. All of it can be cloned. */
 
@@ -14,6 +13,18 @@ export interface SeriesInfo extends SeriesReference {
   readonly max: number;
   /** All values are 0 or 1: drawn as steps. */
   readonly isBinary: boolean;
+}
+
+/** What a person says about a file, by the names of the command's options: texts, numbers, and lists of texts. */
+export type Reading = Readonly<Record<string, unknown>>;
+
+/** A file that cannot be read, or not yet. */
+export interface Unreadable {
+  readonly problem: string;
+  /** The names of its columns, if they were read. */
+  readonly columns: readonly string[];
+  /** The fields that may let it be read. */
+  readonly options: readonly string[];
 }
 
 /** A file, or what was loaded from a service, with its series. */

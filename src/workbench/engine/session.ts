@@ -11,15 +11,7 @@ import {
   type SourceReport,
   type StepReport,
 } from '../../index.js';
-import {
-  CANCELLED,
-  countsOf,
-  type Reading,
-  type ReadSet,
-  readerOptions,
-  type Unreadable,
-  unreadable,
-} from '../formats/reading.js';
+import { CANCELLED, countsOf, type ReadSet, readerOptions, unreadable } from '../formats/reading.js';
 import { writeFrame } from '../service/frames.js';
 import {
   type DataSet,
@@ -30,6 +22,7 @@ import {
   type Line,
   messageOf,
   nameOf,
+  type Reading,
   type ReplayOptions,
   type ReplayState,
   type RunAnswer,
@@ -37,6 +30,7 @@ import {
   type SeriesInfo,
   type StepToRun,
   type TimeRange,
+  type Unreadable,
   type WhyAnswer,
 } from './protocol.js';
 import { differenceCount, Replay } from './replay.js';

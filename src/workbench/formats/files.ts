@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EngineClient } from '../engine/client.js';
-import { type DataSet, messageOf } from '../engine/protocol.js';
+import { type DataSet, messageOf, type Reading, type Unreadable } from '../engine/protocol.js';
 import { readRequest } from '../request/draft.js';
 import type { Action, State } from '../state.js';
 import { readOther } from './read-other.js';
-import type { Reading, Unreadable } from './reading.js';
 
 /** Files by their names, with what was said about each. */
 type Kept = Map<string, { readonly file: File; readonly reading: Reading }>;

@@ -1,4 +1,5 @@
-import { CANCELLED, type Reading, unreadable } from './reading.js';
+import type { Reading } from '../engine/protocol.js';
+import { CANCELLED, unreadable } from './reading.js';
 import type { ReadAnswer, ReadQuestion } from './worker.js';
 
 /** Reads a file that is no plain CSV in a worker of its own, whose code is no part of the page's script. */

@@ -5,11 +5,7 @@ import type { TableLayout } from '../../formats/table/roles.js';
 import { namedSeries, optionName, statesOf, tableOptions } from '../../formats/table/table-options.js';
 import { type Series, WindrowError } from '../../index.js';
 import type { JsonSchema } from '../../inspect/index.js';
-import { messageOf } from '../engine/protocol.js';
-import type { Parameters } from '../request/draft.js';
-
-/** What a person says about a file, by the names of the command's options: texts, numbers, and lists of texts. */
-export type Reading = Parameters;
+import { messageOf, type Reading, type Unreadable } from '../engine/protocol.js';
 
 /** A file that was read. */
 export interface ReadSet {
@@ -18,15 +14,6 @@ export interface ReadSet {
   readonly missing: number;
   readonly notes: readonly string[];
   readonly columns: readonly string[];
-}
-
-/** A file that cannot be read, or not yet. */
-export interface Unreadable {
-  readonly problem: string;
-  /** The names of its columns, if they were read. */
-  readonly columns: readonly string[];
-  /** The fields that may let it be read. */
-  readonly options: readonly string[];
 }
 
 /** Why a file cannot be read. */

@@ -1,7 +1,8 @@
 import { formatOf } from '../../formats/formats.js';
 import { SeriesParts } from '../../formats/series-parts.js';
 import { openZstd } from '../../formats/zstd.js';
-import { countsOf, type Reading, type ReadSet, readerOptions, type Unreadable, unreadable } from './reading.js';
+import type { Reading, Unreadable } from '../engine/protocol.js';
+import { countsOf, type ReadSet, readerOptions, unreadable } from './reading.js';
 
 /** What the reader is asked, and what it answers: once. */
 export interface ReadQuestion {

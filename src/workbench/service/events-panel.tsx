@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { countText } from '../chart/zoned-time.js';
 import { TableHead } from '../table-head.js';
 import type { Page } from './api.js';
+import type { PartProps, StateOf } from './part-props.js';
 import { ProblemLines } from './problem-lines.js';
-import type { PartProps, StateOf } from './service-panel.js';
 import { useProblem } from './use-problem.js';
 
 const SHOWN = ['occurredAt', 'name', 'severity', 'status', 'id', 'descr'];

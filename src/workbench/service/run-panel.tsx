@@ -5,9 +5,9 @@ import { type Differences, keyOf, nameOf, type SeriesInfo } from '../engine/prot
 import { inZone } from '../request/draft.js';
 import { loadedSeries, STORED, type State, useWorkbench, type View } from '../state.js';
 import type { DryRunItem, ServiceClient, Transaction } from './api.js';
+import type { PartProps } from './part-props.js';
 import { ProblemLines } from './problem-lines.js';
 import { SendList, type Sent, useSending } from './sending.js';
-import type { PartProps } from './service-panel.js';
 import { Timeline } from './timeline.js';
 import { useProblem } from './use-problem.js';
 

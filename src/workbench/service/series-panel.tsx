@@ -6,8 +6,8 @@ import { useWorkbench } from '../state.js';
 import { TableHead } from '../table-head.js';
 import type { Page, ServiceClient, StoredSeries } from './api.js';
 import { follow } from './follow.js';
+import type { PartProps, StateOf } from './part-props.js';
 import { ProblemLines } from './problem-lines.js';
-import type { PartProps, StateOf } from './service-panel.js';
 import { useProblem } from './use-problem.js';
 
 /** The span of stored series to read; '' is open. */

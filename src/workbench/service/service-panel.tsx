@@ -57,15 +57,6 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   );
 }
 
-/** A state that a part of the panel changes. */
-export type StateOf<Value> = readonly [value: Value, change: (value: Value) => void];
-
-/** The properties of each part of the panel. */
-export interface PartProps {
-  readonly client: ServiceClient;
-  readonly onSignedOut: () => void;
-}
-
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**

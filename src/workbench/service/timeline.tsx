@@ -2,8 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { timeText } from '../chart/zoned-time.js';
 import { useWorkbench } from '../state.js';
 import { ServiceProblem, type Transaction } from './api.js';
+import type { PartProps } from './part-props.js';
 import { ProblemLines } from './problem-lines.js';
-import type { PartProps } from './service-panel.js';
 import { useProblem } from './use-problem.js';
 
 const POLL_MS = 500;

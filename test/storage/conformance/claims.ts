@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { StaleClaimError } from '../../../src/storage/index.js';
 import type { Claim, Transaction } from '../../../src/storage/storage.js';
-import type { Current } from '../conformance.js';
+import type { Current } from './opened-storage.js';
 import { thing } from './some-things.js';
 import { things } from './tables.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Reader, Transaction } from '../../../src/storage/storage.js';
-import type { Current } from '../conformance.js';
+import type { Current } from './opened-storage.js';
 import { thing } from './some-things.js';
 import { arrivals, things } from './tables.js';
 

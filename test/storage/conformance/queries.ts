@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Condition, Order, Query, Storage } from '../../../src/storage/storage.js';
 import type { Value } from '../../../src/storage/table.js';
-import type { Current } from '../conformance.js';
 import { modelFind, valuesOf } from './model.js';
+import type { Current } from './opened-storage.js';
 import { someThings, someValue, thing } from './some-things.js';
 import { type Thing, things } from './tables.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DuplicateKeyError } from '../../../src/storage/index.js';
-import type { Current } from '../conformance.js';
+import type { Current } from './opened-storage.js';
 import { thing } from './some-things.js';
 import { blobs, links, suiteTables, things } from './tables.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Current } from '../conformance.js';
+import type { Current } from './opened-storage.js';
 import { thing } from './some-things.js';
 import { blobs, links, things } from './tables.js';
 

@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/postgres/open.js';
-import type { OpenedStorage } from '../conformance.js';
+import type { OpenedStorage } from '../conformance/opened-storage.js';
 import { startServer } from './server.js';
 
 /** Whether PostgreSQL is installed; without it, its tests are skipped. */

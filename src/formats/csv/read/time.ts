@@ -1,7 +1,8 @@
 import { DAY_MS, dayOfDate, daysInMonth } from '../../../core/calendar.js';
 import { TIME_MS_END } from '../../../core/series.js';
 import type { Zone } from '../../../core/zone.js';
-import { EPOCH_SECONDS_END, isNearChange } from '../../table/read-text.js';
+import { EPOCH_SECONDS_END } from '../../table/epoch.js';
+import { isNearChange } from '../../table/read-text.js';
 import { DIGIT_0, POINT, SPACE, UPPER_T, UPPER_Z } from '../bytes.js';
 
 /** How many bytes must be readable from the start of a time on. */
