@@ -119,7 +119,7 @@ const ERROR_GROUPS = {
   checkpoint: ['Checkpoints', 'A `CheckpointError`.'],
   csv: [
     'CSV',
-    'A `CsvError` of `windrow/csv`, with file, line, column and text; only the command gives `csv.gzip` and `csv.zstd`.',
+    'A `CsvError` of `windrow/csv`, with file, line, column and text; only the command gives `csv.gzip`, `csv.zstd`.',
   ],
   file: ['Files', 'Only from the command.'],
   storage: ['Storage', 'Only from the service.'],
