@@ -63,7 +63,7 @@ async function removeSpace({ name }: { readonly name: string }): Promise<void> {
 }
 
 /**
- * Writes a CommonJS twin beside each module. Its doors share their chunks as the modules do, so that an error of
+ * Writes a CommonJS twin beside each module. Its entry points share their chunks as the modules do, so that an error of
  * `windrow/csv` is a WindrowError of `windrow`. tsup's own way lowers `?.` to closures, which the engine would pay for,
  * and breaks classes that are minified.
  */
@@ -112,7 +112,7 @@ export default defineConfig([
     name: 'types',
     clean: false,
     format: ['esm', 'cjs'],
-    // A run is disposable: compilers that target no library with `Disposable` are told of it.
+    // A run is disposable: compilers that target no library with `Disposable` read its types here.
     dts: { only: true, banner: '/// <reference lib="esnext.disposable" />' },
   },
   {

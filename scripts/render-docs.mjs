@@ -117,7 +117,10 @@ const ERROR_GROUPS = {
   output: ['Results', 'An `OutputLimitError`, which names the step, the count and the limit.'],
   stream: ['Streams', 'An `InputError`; a `CheckpointError` from `checkpoint`.'],
   checkpoint: ['Checkpoints', 'A `CheckpointError`.'],
-  csv: ['CSV', 'A `CsvError` of `windrow/csv`, with file, line, column and text; only the command gives `csv.gzip`.'],
+  csv: [
+    'CSV',
+    'A `CsvError` of `windrow/csv`, with file, line, column and text; only the command gives `csv.gzip`, `csv.zstd`.',
+  ],
   file: ['Files', 'Only from the command.'],
   storage: ['Storage', 'Only from the service.'],
   identity: ['Identity', 'Only from the service and the commands that administer it.'],

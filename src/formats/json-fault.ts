@@ -9,8 +9,17 @@ export interface JsonFault {
   readonly suggestion?: string;
 }
 
-// The numbers of jsonc-parser, whose enums exist only as types.
-const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, comma: 5, colon: 6, string: 10, end: 17 };
+/** Token numbers of jsonc-parser, whose enums exist only as types. */
+export const TOKEN = {
+  openBrace: 1,
+  closeBrace: 2,
+  openBracket: 3,
+  closeBracket: 4,
+  comma: 5,
+  colon: 6,
+  string: 10,
+  end: 17,
+};
 const VALUES = [7, 8, 9, 10, 11];
 const TRIVIA = [14, 15];
 const UNCLOSED = 2;

@@ -11,7 +11,7 @@ export interface Operation<M extends object = object, N extends string = NameOf<
   /** Its name as the interface spells it. */
   readonly name: N;
   readonly aliases?: readonly string[];
-  /** What other tools call it, in lower case and letters alone: who writes that is told its name. */
+  /** Its names in other tools, lower-case letters only: an error about one of them suggests `name`. */
   readonly otherNames?: readonly string[] | undefined;
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
@@ -214,7 +214,7 @@ export interface Output {
 }
 
 /**
- * A worked example as written in the file of an operation. Samples are `time value, time value`; times are `HH:MM[:SS]`
+ * A worked example as the texts of an operation write it. Samples are `time value, time value`; times are `HH:MM[:SS]`
  * on 2024-03-01 UTC, or full instants.
  */
 export interface WrittenExample {

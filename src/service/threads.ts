@@ -25,7 +25,7 @@ export class HungThreadError extends Error {
   }
 }
 
-/** Threads that do one work each at a time. They start when they are first needed, and are replaced if they die. */
+/** Threads that do one job each at a time. They start when they are first needed, and are replaced if they die. */
 export class Threads {
   readonly #script: URL;
   readonly #count: number;

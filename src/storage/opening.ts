@@ -10,7 +10,7 @@ export interface Waiting {
 }
 
 /**
- * A store that may be used before it is open: until then its works fail, with the reason why it is not open yet. So a
+ * A store that may be used before it is open: until then its jobs fail, with the reason why it is not open yet. So a
  * process can answer while its database cannot be reached.
  */
 export class OpeningStorage implements Storage {
@@ -24,7 +24,7 @@ export class OpeningStorage implements Storage {
   /** @param onWait see `Waiting`. */
   constructor(open: (waiting: Waiting) => Promise<Storage>, onWait: (reason: Error) => void) {
     this.opened = this.#open(open, onWait);
-    // Works fail with the same reason, so it need not be awaited.
+    // Jobs fail with the same reason, so it need not be awaited.
     this.opened.catch(() => {});
   }
 

@@ -34,6 +34,7 @@ const BLOCK_BYTES = 1 << 19;
 
 // For files: a quarter of the second-level cache, so that a block is still there when it is parsed.
 const DISK_BLOCK_BYTES = 1 << 18;
+/** How long to read without letting signals and timers run. */
 const TURN_MS = 50;
 
 const SPOOL_BYTES = 16 << 20;
@@ -65,7 +66,7 @@ function fileInput(path: string, sizeBytes: number, io: Io): InputFile {
     isRegular: packing === undefined,
     blocks: (onRead) => {
       if (packing === undefined) return fileBlocks(path, io, onRead);
-      return packing === 'gz' ? unpackedBlocks(path, io, onRead) : zstdBlocks(path, io, onRead);
+      return packing === 'gz' ? gzipBlocks(path, io, onRead) : zstdBlocks(path, io, onRead);
     },
   };
 }
@@ -85,15 +86,15 @@ async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => 
   const descriptor = openToRead(path, io);
   try {
     const block = scanBlock() ?? new Uint8Array(DISK_BLOCK_BYTES);
-    let turnMs = io.clock();
+    let turnStartMs = io.clock();
     for (;;) {
       const count = readNow(io, descriptor, block, path);
       if (count === 0) return;
       onRead(count);
       yield block.subarray(0, count);
-      if (io.clock() - turnMs < TURN_MS) continue;
+      if (io.clock() - turnStartMs < TURN_MS) continue;
       await new Promise((resolve) => setImmediate(resolve));
-      turnMs = io.clock();
+      turnStartMs = io.clock();
     }
   } finally {
     io.fs.closeSync(descriptor);
@@ -138,47 +139,49 @@ async function* zstdBlocks(path: string, io: Io, onRead: (byteCount: number) => 
     // A frame at a time: given all of a file, Node 22 and 24 stop after the first frame, and 26 where the next is
     // damaged, all in silence.
     for (const { start, end } of framesOf(bytesAt, io.fs.fstatSync(descriptor).size)) {
-      yield* transformed(path, createZstdDecompress(), 'zstd', io, onRead, { start, end: end - 1 });
+      yield* decompressed(path, createZstdDecompress(), 'zstd', io, onRead, { start, end: end - 1 });
     }
   } catch (error) {
-    throw error instanceof WindrowError ? error : notPacked(path, 'zstd', error);
+    throw error instanceof WindrowError ? error : decompressionFailure(path, 'zstd', error);
   } finally {
     io.fs.closeSync(descriptor);
   }
 }
 
-function notPacked(path: string, kind: string, error: unknown): WindrowError {
-  const told = error instanceof Error ? error.message : String(error);
-  const message = `${path}: cannot be decompressed (${told}); is it a complete ${kind} file?`;
-  return new WindrowError('csv.gzip', message, { cause: error });
+type Packing = 'gzip' | 'zstd';
+
+function decompressionFailure(path: string, packing: Packing, error: unknown): WindrowError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `${path}: cannot be decompressed (${reason}); is it a complete ${packing} file?`;
+  return new WindrowError(`csv.${packing}`, message, { cause: error });
 }
 
-async function* unpackedBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
+async function* gzipBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
   const { createGunzip } = await import('node:zlib');
-  yield* transformed(path, createGunzip({ chunkSize: BLOCK_BYTES }), 'gzip', io, onRead);
+  yield* decompressed(path, createGunzip({ chunkSize: BLOCK_BYTES }), 'gzip', io, onRead);
 }
 
-async function* transformed(
+async function* decompressed(
   path: string,
-  unpacked: Transform,
-  kind: string,
+  decompressor: Transform,
+  packing: Packing,
   io: Io,
   onRead: (byteCount: number) => void,
   range: { readonly start?: number; readonly end?: number } = {},
 ): AsyncGenerator<Uint8Array> {
-  const packed = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES, ...range });
-  packed.on('data', (bytes) => onRead(bytes.length));
-  packed.on('error', (error) => unpacked.destroy(error));
-  packed.pipe(unpacked);
+  const file = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES, ...range });
+  file.on('data', (bytes) => onRead(bytes.length));
+  file.on('error', (error) => decompressor.destroy(error));
+  file.pipe(decompressor);
   try {
-    yield* unpacked;
+    yield* decompressor;
   } catch (error) {
     const isOfZlib = error instanceof Error && 'code' in error && /^(?:Z_|ERR_ZSTD|ZSTD_)/.test(String(error.code));
-    if (isOfZlib) throw notPacked(path, kind, error);
+    if (isOfZlib) throw decompressionFailure(path, packing, error);
     throw fileFailure(error, path, 'read');
   } finally {
-    packed.destroy();
-    unpacked.destroy();
+    file.destroy();
+    decompressor.destroy();
   }
 }
 

@@ -115,8 +115,7 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
 function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: possible, fs }: Io): number {
   const most = threads ?? possible.usual;
   if (mode === 'stream' || most === 1) return 1;
-  const paths = inputs.filter(({ isRegular }) => isRegular).map(({ path }) => path);
-  return threadsFor(paths, most, possible.bytesEach, fs);
+  return threadsFor(inputs, most, possible.bytesEach, fs);
 }
 
 // The span of the run; parts of a file outside it need not be read.

@@ -13,7 +13,7 @@ function bytesToShare(path: string, fs: FileSystem): number {
   const first = new Uint8Array(FIRST_BYTES);
   try {
     const stats = fs.statSync(path);
-    if (stats?.isFile() !== true || /\.gz$/i.test(path)) return 0;
+    if (stats?.isFile() !== true) return 0;
     sizeBytes = stats.size;
     const descriptor = fs.openSync(path, 'r');
     count = fs.readSync(descriptor, first, 0, first.length, 0);
@@ -27,8 +27,15 @@ function bytesToShare(path: string, fs: FileSystem): number {
   return header.split(/[,;\t]/).length === 2 ? sizeBytes * PAIR_SHARE : sizeBytes;
 }
 
-/** How many threads to use for reading these files. */
-export function threadsFor(paths: readonly string[], most: number, bytesEach: number, fs: FileSystem): number {
-  const byteCount = paths.reduce((sum, path) => sum + bytesToShare(path, fs), 0);
+/** An input of a run. Threads share only regular ones; pipes and compressed files are read from start to end. */
+interface Input {
+  readonly path: string;
+  readonly isRegular: boolean;
+}
+
+/** How many threads to use for reading these inputs. */
+export function threadsFor(inputs: readonly Input[], most: number, bytesEach: number, fs: FileSystem): number {
+  const regular = inputs.filter(({ isRegular }) => isRegular);
+  const byteCount = regular.reduce((sum, { path }) => sum + bytesToShare(path, fs), 0);
   return Math.min(most, Math.floor(byteCount / bytesEach));
 }

@@ -9,9 +9,9 @@ export interface Run extends Disposable {
   readonly report: Report;
   /**
    * Gives the arrays of `series` back, so that later runs need no fresh memory for results of the same lengths. Their
-   * buffers move, so these arrays are empty (length 0) from then on. Times shared with an input (`shareTimes`) stay. The
-   * process keeps at most 512 MiB of such buffers, those used last; drop a run without `dispose` to free its memory.
-   * `using run = runBatch(plan, series)` does this at the end of the block.
+   * buffers move, so these arrays are empty (length 0) from then on. Times shared with an input (`shareTimes`) stay.
+   * `using run = runBatch(plan, series)` does this at the end of the block. At most 512 MiB are kept, those used last;
+   * to free a run's memory, drop it without `dispose`.
    */
   dispose(): void;
 }

@@ -57,7 +57,7 @@ export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
 }
 
 /**
- * Opens a stream where another left off, on this wired or any other.
+ * Opens a stream where another left off, on this machine or any other.
  *
  * @param bytes from `checkpoint` of a stream of the same plan and options.
  * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.

@@ -28,7 +28,7 @@ async function read(
   options: FormatOptions,
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
-  // Both before anything is read, as the caller tells of missing packages.
+  // Both packages before anything is read: the caller reports a missing one.
   const [{ parquetMetadataAsync }] = await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
   const file = await bufferOf(source);
   try {

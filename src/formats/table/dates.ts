@@ -9,7 +9,8 @@ export type TimeFormat = (typeof timeFormats)[number];
 
 /** A date split into its parts, and the text after it. */
 interface WrittenDate {
-  readonly order: 'day or month first' | 'year first';
+  /** `open` if the first number may be the day or the month; else `first` is the month. */
+  readonly order: 'open' | 'year first' | 'named month';
   readonly year: string;
   readonly first: string;
   readonly second: string;
@@ -28,7 +29,7 @@ const CLOCK =
 
 function takeApart(text: string): WrittenDate | undefined {
   const [, first, , second, year, rest] = YEAR_LAST.exec(text) ?? [];
-  if (first && second && year) return { order: 'day or month first', year, first, second, rest: rest ?? '' };
+  if (first && second && year) return { order: 'open', year, first, second, rest: rest ?? '' };
   const match = YEAR_FIRST.exec(text) ?? undefined;
   if (match !== undefined) {
     return { order: 'year first', year: match[1]!, first: match[3]!, second: match[4]!, rest: match[5] ?? '' };
@@ -48,17 +49,16 @@ function takeApartNamed(text: string): WrittenDate | undefined {
   const monthFirst = dayFirst === null ? NAMED_MONTH_DAY.exec(text) : null;
   const month = MONTHS.indexOf((name ?? monthFirst?.[1] ?? '').slice(0, 3).toLowerCase()) + 1;
   if (month === 0) return undefined;
-  const found = { order: 'year first', first: String(month) } as const;
+  const found = { order: 'named month', first: String(month) } as const;
   if (monthFirst !== null) return { ...found, year: monthFirst[3]!, second: monthFirst[2]!, rest: monthFirst[4] ?? '' };
   return { ...found, year: year ?? '', second: day ?? '', rest };
 }
 
-/** Whether a text is a date, alone or with a time of day, in a form other than ISO 8601. */
-export function isWrittenDate(text: string): 'date' | 'instant' | undefined {
+/** Whether a text is a date alone or with a time of day, in a form other than ISO 8601; undefined if it is neither. */
+export function writtenDateKind(text: string): 'date' | 'instant' | undefined {
   const date = takeApart(text);
-  if (date === undefined || isoDate(date, 'dmy') === undefined) {
-    if (date === undefined || isoDate(date, 'mdy') === undefined) return undefined;
-  }
+  if (date === undefined) return undefined;
+  if (isoDate(date, 'dmy') === undefined && isoDate(date, 'mdy') === undefined) return undefined;
   if (date.rest === '') return 'date';
   return CLOCK.test(date.rest) ? 'instant' : undefined;
 }
@@ -73,7 +73,7 @@ export function possibleOrders(texts: readonly string[]): ('dmy' | 'mdy')[] {
 
 /** Whether a text is a date that needs an order. */
 export function hasOpenOrder(text: string): boolean {
-  return takeApart(text)?.order === 'day or month first' && isWrittenDate(text) !== undefined;
+  return takeApart(text)?.order === 'open' && writtenDateKind(text) !== undefined;
 }
 
 /** A date, alone or with a time of day, in ISO 8601; undefined if the text is not a date. */
@@ -87,10 +87,10 @@ export function isoTime(text: string, order: 'dmy' | 'mdy' | 'ymd'): string | un
 }
 
 function isoDate({ order, year, first, second }: WrittenDate, wanted: string): string | undefined {
-  const isYearFirst = order === 'year first';
-  if (!isYearFirst && wanted === 'ymd') return undefined;
-  const month = Number(isYearFirst || wanted === 'mdy' ? first : second);
-  const day = Number(isYearFirst || wanted === 'mdy' ? second : first);
+  if (order === 'open' && wanted === 'ymd') return undefined;
+  const isMonthFirst = order !== 'open' || wanted === 'mdy';
+  const month = Number(isMonthFirst ? first : second);
+  const day = Number(isMonthFirst ? second : first);
   // Years of two digits as in POSIX: 69 to 99 are 1969 to 1999.
   const fullYear = year.length === 4 ? Number(year) : Number(year) + (Number(year) < 69 ? 2000 : 1900);
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(fullYear, month)) return undefined;
@@ -116,5 +116,5 @@ function twoDigits(number: number): string {
 
 /** Whether a text is a date of eight digits, such as 20240131. */
 export function isCompactDate(text: string): boolean {
-  return /^\d{8}$/.test(text) && isWrittenDate(text) === 'date';
+  return /^\d{8}$/.test(text) && writtenDateKind(text) === 'date';
 }

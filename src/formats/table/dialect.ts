@@ -1,5 +1,5 @@
 import type { OptionHint } from '../../core/errors.js';
-import { hasOpenOrder, isCompactDate, isWrittenDate, possibleOrders, type TimeFormat } from './dates.js';
+import { hasOpenOrder, isCompactDate, possibleOrders, type TimeFormat, writtenDateKind } from './dates.js';
 import { epochUnitOf } from './epoch.js';
 import type { Fail } from './roles.js';
 
@@ -74,7 +74,7 @@ export function dialectNotes({ time, decimal, isGrouped, states }: Dialect, time
 function timeNotes(time: Dialect['time'], times: readonly string[]): string[] {
   if (time === 'auto' || time === 'epoch')
     return [...new Set(times.flatMap((text) => epochUnitOf(text) ?? []))].map((unit) => TIME_NOTES[unit]);
-  if (time === 'ymd' && times.some((text) => /[a-z]{3}/i.test(text) && isWrittenDate(text) !== undefined)) {
+  if (time === 'ymd' && times.some((text) => /[a-z]{3}/i.test(text) && writtenDateKind(text) !== undefined)) {
     return ['dates with the name of the month'];
   }
   return [TIME_NOTES[time]];
@@ -113,7 +113,7 @@ function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] |
   }
   const digits = times.filter((text) => /^\d+$/.test(text));
   if (isMost(digits)) return tellDigits(digits, fail);
-  const isOther = (text: string): boolean => !/^\d{4}-\d\d-\d\d/.test(text) && isWrittenDate(text) !== undefined;
+  const isOther = (text: string): boolean => !/^\d{4}-\d\d-\d\d/.test(text) && writtenDateKind(text) !== undefined;
   return isMost(times.filter(isOther)) ? 'ymd' : 'auto';
 }
 

@@ -1,4 +1,4 @@
-import { isoClock, isWrittenDate } from './dates.js';
+import { isoClock, writtenDateKind } from './dates.js';
 
 /** What the first values of a column are. `date`: a day without a time. `clock`: a time of day without a date. */
 export type ColumnKind = 'instant' | 'date' | 'clock' | 'number' | 'text' | 'empty';
@@ -48,8 +48,8 @@ export function kindOfText(text: string): ColumnKind {
   if (MISSING.test(text)) return 'empty';
   if (ISO_INSTANT.test(text)) return 'instant';
   if (ISO_DATE.test(text)) return 'date';
-  const written = isWrittenDate(text);
-  if (written !== undefined) return written;
+  const dateKind = writtenDateKind(text);
+  if (dateKind !== undefined) return dateKind;
   if (isoClock(text) !== undefined) return 'clock';
   return NUMBER.test(text) ? 'number' : 'text';
 }

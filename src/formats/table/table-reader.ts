@@ -27,7 +27,7 @@ interface Gathered extends CsvSeriesCount {
 
 type TableOptions = CsvReaderOptions & {
   readonly chunkRows?: number | undefined;
-  /** Whether times are such by their type, so that nothing had to be told of them. */
+  /** Whether the columns of times have a type of time, so that no option or guess decides their format. */
   readonly areTimesTyped?: boolean;
 };
 

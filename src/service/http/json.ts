@@ -1,5 +1,5 @@
 import { createScanner } from 'jsonc-parser';
-import { findJsonFault } from '../../formats/json-fault.js';
+import { findJsonFault, TOKEN } from '../../formats/json-fault.js';
 import { placeOf } from '../../formats/json-place.js';
 import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from './errors.js';
@@ -211,9 +211,6 @@ function infinityIn(value: unknown): string | undefined {
 export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
-
-// The token numbers of jsonc-parser, whose enum exists only as a type.
-const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, comma: 5, string: 10, end: 17 };
 
 /** Where an object in a valid JSON text repeats a key. */
 function repeatedKey(text: string): { readonly pointer: string; readonly key: string } {

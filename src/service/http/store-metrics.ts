@@ -12,7 +12,7 @@ import type { Metrics } from './metrics.js';
 export function countErrors(storage: Storage, { storeErrors }: Metrics): Storage {
   const count = (error: unknown): never => {
     const code = error instanceof WindrowError ? error.code : 'other';
-    // Errors that a work itself throws are not the store's.
+    // Errors that a job itself throws are not the store's.
     if (code.startsWith('storage.') && code !== 'storage.duplicate') storeErrors.inc({ code });
     throw error;
   };

@@ -44,7 +44,7 @@ export function addValidator(app: FastifyInstance): void {
       if (unfit.length > 0) return { error: refusal(unfit) };
       const validator = validatorOf(schema);
       if (validator.Check(value)) return { value };
-      // A missing part of a union is no fault of its own.
+      // TypeBox reports an unknown name twice: as `additionalProperties`, and as `boolean` for the schema `false`.
       const faults = validator.Errors(value).filter(({ keyword }) => keyword !== 'boolean');
       return { error: refusal(joinChoices(faults).flatMap((fault) => issuesOf(place, fault, value, schema))) };
     };
@@ -118,7 +118,7 @@ function expectedBy(fault: Fault): string {
     .replace(/^must /, 'a value that must ');
 }
 
-// Databases end text at NUL; what is wrong is told of the path, not of the column that would take it.
+// PostgreSQL stores no NUL in a text. Refused here, the error names the parameter of the path and not a column.
 function withNul(given: unknown, place: string): RequestIssue[] {
   return Object.entries(Object(given)).flatMap(([name, text]) => {
     if (typeof text !== 'string' || !text.includes('\0')) return [];
@@ -160,8 +160,8 @@ function namesIn(schema: unknown): string[] {
 }
 
 /**
- * Refuses parameters of the query that a route does not have, also where its schema names none, or is there for the
- * documentation alone. Routes without a token are let be: RFC 6749 has unknown parameters ignored.
+ * Refuses query parameters that a route does not have, even if its schema names none or only documents the route.
+ * Skips routes without a token, because RFC 6749 requires that unknown parameters be ignored.
  */
 export function addParameterCheck(app: FastifyInstance): void {
   app.addHook('preHandler', ({ principal, query, routeOptions }, _reply, done) => {

@@ -9,7 +9,7 @@ import { systemClock } from '../system.js';
 // What a thread over the embedded store does; this file is the thread's script. The thread has a connection of its own,
 // with which it only reads.
 
-/** A work over the store in a directory. */
+/** A job over the store in a directory. */
 export interface StoreMessage<Work> {
   readonly directory: string;
   readonly work: Work;

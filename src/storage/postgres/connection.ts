@@ -140,7 +140,7 @@ export class StatementTexts {
 }
 
 const CONNECT_MS_MAX = 3000;
-/** A server silent for longer is taken for dead. `QuietWatch` ends a work sooner. */
+/** A server silent for longer is taken for dead. `QuietWatch` ends a job sooner. */
 const ANSWER_MS_MAX = 15_000;
 
 /**

@@ -9,13 +9,13 @@ export interface LockedShard {
   readonly shard: number;
   /** The last commit in the database. */
   readonly durableCommit: number;
-  /** Including the commits of the group's own works. */
+  /** Including the commits of the group's own jobs. */
   lastCommit: number;
   readonly owner: string | null;
   readonly sequence: number;
 }
 
-/** A work of a group. The function that `run` returns is called once the group is committed. */
+/** A job of a group. The function that `run` returns is called once the group is committed. */
 export interface Job {
   readonly enqueuedMs: number;
   run(connection: Connection, locked: readonly LockedShard[]): Promise<() => void>;

@@ -2,7 +2,7 @@ import { StorageError } from '../errors.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
 
-/** How long a work waits for a connection. A database that does not answer would else make it wait for all before. */
+/** How long a job waits for a connection: if the database does not answer, those before it would take far longer. */
 const WAIT_MS_MAX = 15_000;
 
 /** A pool of connections, each used by one transaction at a time; callers queue while all are in use. */

@@ -128,7 +128,7 @@ export class PostgresStorage implements Storage {
     this.#parts.pool.close();
   }
 
-  /** Runs a work on a connection; retries on another one after a failure of the connection or a conflict. */
+  /** Runs a job on a connection; retries on another one after a failure of the connection or a conflict. */
   async #retrying<Result>(
     work: (connection: Connection) => Promise<Result>,
     triesMsMax: number = TRIES_MS_MAX,

@@ -14,13 +14,13 @@ export interface WriterParts {
   readonly onCommits: (shard: number, lastCommit: number) => void;
 }
 
-/** How long a work is retried before its caller gets the error: longer than a standby takes to become the primary. */
+/** How long a job is retried before its caller gets the error: longer than a standby takes to become the primary. */
 export const TRIES_MS_MAX = 15_000;
 const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 500;
 
 /**
- * The queue of works on one shard, or on the same few shards. They run in the order of arrival; those that wait
+ * The queue of jobs on one shard, or on the same few shards. They run in the order of arrival; those that wait
  * together share a transaction.
  */
 export class ShardWriter {
@@ -46,7 +46,7 @@ export class ShardWriter {
 
   push(job: Job): void {
     this.#queue.push(job);
-    // After all sockets were read in this turn of the event loop, so that their works share the commit.
+    // After all sockets were read in this turn of the event loop, so that their jobs share the commit.
     this.#running ??= new Promise((resolve) => setImmediate(() => resolve(this.#run())));
   }
 
@@ -145,7 +145,7 @@ export class ShardWriter {
     }
   }
 
-  /** Handles a failure: retries the works if that may help, else rejects them. */
+  /** Handles a failure: retries the jobs if that may help, else rejects them. */
   #recover(error: unknown, taken: readonly Job[]): number {
     if (error instanceof PostgresFailure && error.isTransient) {
       const sinceMs = this.#parts.monotonicMs() - TRIES_MS_MAX;
@@ -157,7 +157,7 @@ export class ShardWriter {
       this.#failureCount++;
       return pauseOf(this.#failureCount);
     }
-    // A refused statement belongs to the work that ran last; the others may succeed without it. If no work ran yet,
+    // A refused statement belongs to the job that ran last; the others may succeed without it. If no job ran yet,
     // the database cannot be reached, so all fail.
     const isFaultOfLast = error instanceof PostgresFailure && (error.kind === 'other' || error.kind === 'duplicate');
     const failed = taken.length === 0 ? this.#queue.splice(0) : isFaultOfLast ? taken.slice(-1) : taken;

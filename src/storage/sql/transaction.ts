@@ -166,8 +166,8 @@ interface Running {
 const CHECKS = 4;
 
 /**
- * Rejects a work that has sent no statement for `quietMsMax`, since all others wait for it: it awaits something else
- * than its transaction (perhaps another one). One timer serves all works, as there are thousands a second.
+ * Rejects a job that has sent no statement for `quietMsMax`, since all others wait for it: it awaits something other
+ * than its transaction (perhaps another one). One timer serves all jobs, as there are thousands a second.
  */
 export class QuietWatch {
   readonly #quietMsMax: number;

@@ -138,7 +138,7 @@ export function versionOf(database: Database): number {
   return Number(database.all('PRAGMA data_version')[0]?.data_version);
 }
 
-/** A work of a group. The function that `run` returns is called once the group is on the disk. */
+/** A job of a group. The function that `run` returns is called once the group is on the disk. */
 export interface Job {
   /** Whether it may run while the disk is full. */
   readonly usesReserve: boolean;
@@ -146,7 +146,7 @@ export interface Job {
   reject(error: unknown): void;
 }
 
-/** SQLite answers at once, so a work without statements for this long waits for something else. */
+/** SQLite answers at once, so a job without statements for this long waits for something else. */
 export const QUIET_MS_MAX = 10_000;
 
 // For statements without values: `run` prepares them once, while `exec` parses them each time, which costs more than
@@ -197,7 +197,7 @@ export function sessionOf(database: Database): SqlSession {
   };
 }
 
-/** The database during a group: remembers a failure of the disk, even one that a work has swallowed. */
+/** The database during a group: remembers a failure of the disk, even one that a job has swallowed. */
 export class GroupDatabase implements Database {
   readonly #database: Database;
   #failure: SqliteFailure | undefined;

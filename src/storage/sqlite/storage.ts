@@ -238,7 +238,7 @@ export class SqliteStorage implements Storage {
     this.#queue.push(job);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // After all sockets were read in this turn of the event loop, so that their works share the commit.
+    // After all sockets were read in this turn of the event loop, so that their jobs share the commit.
     setImmediate(() => this.#runQueue());
   }
 
@@ -275,7 +275,7 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  /** Rejects what cannot be done now: everything once writes have stopped, most works while the disk is full. */
+  /** Rejects what cannot be done now: everything once writes have stopped, most jobs while the disk is full. */
   #refuseSome(): void {
     const isStopped = this.#stopped !== undefined;
     if (!isStopped && this.#hasRoom()) return;
@@ -319,7 +319,7 @@ export class SqliteStorage implements Storage {
     if (kind === 'full' && reserve.isHeld && reserve.release()) {
       this.#roomAskedMs = this.#parts.clock.monotonicMs();
       this.#emptyLog();
-      // There is space for these now, and a work may be rerun as a whole.
+      // There is space for these now, and a job may be rerun as a whole.
       this.#queue.unshift(...taken.filter(({ usesReserve }) => usesReserve));
       for (const job of taken) if (!job.usesReserve) job.reject(error);
     } else {

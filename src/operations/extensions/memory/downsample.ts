@@ -32,16 +32,22 @@ export const downsample: Operation<DownsampleMethods> = {
   },
 };
 
+// Slots.
 const END_MS = 0; // of the open window
+// Lists: the samples of the open window.
+const TIMES = 0;
+const VALUES = 1;
 
-// Gathers the samples of a window in the first two lists; `finish` turns a window that has ended into results.
-function byWindows(
-  windows: Windows,
-  finish: (state: State, out: Output) => void,
-  others: Pick<RegridRunner, 'close' | 'watermark' | 'slotCount' | 'listCount'> & {
-    readonly first?: (state: State, timeMs: number, value: number, out: Output) => boolean;
-  },
-): RegridRunner {
+/** What a method adds to `byWindows`. */
+interface Method extends Pick<RegridRunner, 'close' | 'watermark' | 'slotCount' | 'listCount'> {
+  /** Turns the samples of a window that has ended into results. */
+  readonly finish: (state: State, out: Output) => void;
+  /** Whether it has taken a sample itself, so that no window gathers it. */
+  readonly takeAhead?: (state: State, timeMs: number, value: number, out: Output) => boolean;
+}
+
+// Gathers the samples of a window in the first two lists.
+function byWindows(windows: Windows, { finish, takeAhead, ...runner }: Method): RegridRunner {
   return {
     kind: 'regrid',
     start: ({ slots }) => {
@@ -55,15 +61,15 @@ function byWindows(
           finish(state, out);
           slots[END_MS] = windows.next(windows.startOf(t));
         }
-        if (others.first?.(state, t, value[i]!, out) === true) continue;
-        lists[0]!.push(t);
-        lists[1]!.push(value[i]!);
+        if (takeAhead?.(state, t, value[i]!, out) === true) continue;
+        lists[TIMES]!.push(t);
+        lists[VALUES]!.push(value[i]!);
       }
     },
     advance: (state, watermarkMs, out) => {
       if (watermarkMs >= state.slots[END_MS]!) finish(state, out);
     },
-    ...others,
+    ...runner,
   };
 }
 
@@ -83,20 +89,24 @@ function extremes(windows: Windows): RegridRunner {
     }
     for (const list of lists) list.clear();
   }
-  return byWindows(windows, finish, {
+  return byWindows(windows, {
+    finish,
     slotCount: 1,
     listCount: 2,
     close: (state, _advancedMs, out) => finish(state, out),
     watermark: ({ lists }, watermarkMs) =>
-      lists[0]!.length > 0 ? Math.min(watermarkMs, lists[0]!.at(0)) : watermarkMs,
+      lists[TIMES]!.length > 0 ? Math.min(watermarkMs, lists[TIMES]!.at(0)) : watermarkMs,
   });
 }
 
-const KEPT_COUNT = 1; // 0 or 1: the sample that was kept last
+// More slots: the sample that was kept last.
+const KEPT_COUNT = 1; // 0 or 1
 const KEPT_MS = 2;
 const KEPT_VALUE = 3;
+// More lists: the samples of the window before, of which one is kept when the open one ends.
+const TIMES_BEFORE = 2;
+const VALUES_BEFORE = 3;
 
-// Lists: the samples of the open window, then those of the one before, of which one is kept when the open one ends.
 function largestTriangles(windows: Windows): RegridRunner {
   function keep(slots: Float64Array, timeMs: number, value: number, out: Output): void {
     slots[KEPT_COUNT] = 1;
@@ -105,8 +115,9 @@ function largestTriangles(windows: Windows): RegridRunner {
     out.add(timeMs, value);
   }
   function choose({ slots, lists }: State, count: number, nextMs: number, nextValue: number, out: Output): void {
-    const at = largestTriangle(slots[KEPT_MS]!, slots[KEPT_VALUE]!, lists[2]!, lists[3]!, count, nextMs, nextValue);
-    keep(slots, lists[2]!.at(at), lists[3]!.at(at), out);
+    const [times, values] = [lists[TIMES_BEFORE]!, lists[VALUES_BEFORE]!];
+    const at = largestTriangle(slots[KEPT_MS]!, slots[KEPT_VALUE]!, times, values, count, nextMs, nextValue);
+    keep(slots, times.at(at), values.at(at), out);
   }
   function finish(state: State, out: Output): void {
     const [times, values, timesBefore, valuesBefore] = state.lists;
@@ -119,24 +130,26 @@ function largestTriangles(windows: Windows): RegridRunner {
     times!.clear();
     values!.clear();
   }
-  return byWindows(windows, finish, {
+  return byWindows(windows, {
+    finish,
     slotCount: 4,
     listCount: 4,
-    first: ({ slots }, timeMs, value, out) => {
+    // The first sample of all is always kept.
+    takeAhead: ({ slots }, timeMs, value, out) => {
       if (slots[KEPT_COUNT] === 1) return false;
       keep(slots, timeMs, value, out);
       return true;
     },
     close: (state, _advancedMs, out) => {
       finish(state, out);
-      const [, , times, values] = state.lists;
-      const last = times!.length - 1;
-      if (last > 0) choose(state, last, times!.at(last), values!.at(last), out);
-      if (last >= 0) keep(state.slots, times!.at(last), values!.at(last), out);
+      const [times, values] = [state.lists[TIMES_BEFORE]!, state.lists[VALUES_BEFORE]!];
+      const last = times.length - 1;
+      if (last > 0) choose(state, last, times.at(last), values.at(last), out);
+      if (last >= 0) keep(state.slots, times.at(last), values.at(last), out);
       for (const list of state.lists) list.clear();
     },
     watermark: ({ lists }, watermarkMs) => {
-      const waiting = lists[2]!.length > 0 ? lists[2]! : lists[0]!;
+      const waiting = lists[TIMES_BEFORE]!.length > 0 ? lists[TIMES_BEFORE]! : lists[TIMES]!;
       return waiting.length > 0 ? Math.min(watermarkMs, waiting.at(0)) : watermarkMs;
     },
   });

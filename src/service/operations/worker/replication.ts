@@ -24,7 +24,7 @@ const CHANGES_READ = 1000;
 /** A position without changes is written only when it is this many commits behind. */
 const COMMITS_BEHIND_MAX = 256;
 
-/** Runs a work in a transaction of the shard, under its claim. */
+/** Runs a job in a transaction of the shard, under its claim. */
 type InSession = <Result>(work: (session: Session) => Promise<Result>) => Promise<Result | undefined>;
 
 type OwnedPreview = Preview & { readonly organisation: string };

@@ -24,12 +24,8 @@ interface Naming {
   readonly hasMetric: boolean;
 }
 
-export async function takeCsv(
-  settings: ServiceSettings,
-  job: Ingest,
-  body: StreamedBody,
-  { batch, flushWhenFull }: Sink,
-): Promise<void> {
+export async function takeCsv(settings: ServiceSettings, job: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
+  const { batch } = sink;
   let naming: Naming | undefined;
   const takeOne = (series: Series): void => {
     naming ??= namingOf(reader.columns(), series.timeseriesId);
@@ -61,7 +57,7 @@ export async function takeCsv(
       await inPauses(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
       await takeWaiting();
     }
-    await flushWhenFull();
+    await sink.flushWhenFull();
   }
   reader.end();
   await takeWaiting();

@@ -11,7 +11,7 @@ import { takeCsv } from './csv.js';
 import { type Gathered, type Gatherer, GatheringError } from './gather.js';
 import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
 import { takeLines } from './lines.js';
-import { createSink, type Ingest, type Ingested, type Sink, tellStored } from './sink.js';
+import { type Ingest, type Ingested, Sink, withStoredCount } from './sink.js';
 import { UsualSamples } from './usual-json.js';
 
 /** How many samples to read before yielding: some milliseconds of work. */
@@ -90,24 +90,25 @@ async function gatherParsed(gatherer: Gatherer, job: Ingest, whole: WholeBody): 
 }
 
 /** @returns false, with nothing taken, for a body in another form. */
-async function takeUsual({ parts }: WholeBody, { defaults }: Ingest, { batch, checkSize }: Sink): Promise<boolean> {
+async function takeUsual({ parts }: WholeBody, { defaults }: Ingest, sink: Sink): Promise<boolean> {
   const reader = new UsualSamples(parts, defaults);
   while (reader.state === 'more') {
-    reader.read(batch);
-    checkSize();
+    reader.read(sink.batch);
+    sink.checkSize();
     if (reader.state === 'more') await nextTurn();
   }
   if (reader.state === 'done') return true;
-  batch.rowCount = 0;
+  sink.batch.rowCount = 0;
   return false;
 }
 
-async function takeParsed(whole: WholeBody, { defaults }: Ingest, { batch, issues, checkSize }: Sink): Promise<void> {
+async function takeParsed(whole: WholeBody, { defaults }: Ingest, sink: Sink): Promise<void> {
+  const { batch, issues } = sink;
   const samples = await parseSamples(await decodeParts(whole.parts), issues);
   for (let from = 0; from < samples.length; from += SAMPLES_PER_TURN) {
     if (from > 0) await nextTurn();
     readSamples(samples, from, from + SAMPLES_PER_TURN, batch, issues, defaults);
-    checkSize();
+    sink.checkSize();
   }
 }
 
@@ -128,17 +129,18 @@ async function ingestAlone(
   job: Ingest,
   take: (sink: Sink) => Promise<void>,
 ): Promise<Ingested> {
-  const sink = createSink(context, job);
+  const sink = new Sink(context, job);
   try {
     await take(sink);
     await sink.flush();
   } catch (error) {
-    throw tellStored(error, sink.total.samples);
+    throw withStoredCount(error, sink.total.samples);
   }
   return sink.total;
 }
 
-async function takeColumns(job: Ingest, body: StreamedBody, { batch, flushWhenFull }: Sink): Promise<void> {
+async function takeColumns(job: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
+  const { batch } = sink;
   const reader = createFrameReader();
   let emptyCount = 0;
   for await (const part of partsOf(body)) {
@@ -154,7 +156,7 @@ async function takeColumns(job: Ingest, body: StreamedBody, { batch, flushWhenFu
       if (series.timeMs.length === 0) continue;
       addColumns(batch, seriesIndexOf(batch, series.timeseriesId, series.metric), series.timeMs, series.value);
     }
-    await flushWhenFull();
+    await sink.flushWhenFull();
   }
   reader.end();
 }

@@ -32,79 +32,95 @@ const PART_SAMPLES = 50_000;
 /** Beyond this many faults, the rest of a streamed body is not read. */
 const ISSUES_MAX = 1000;
 
-export type Sink = ReturnType<typeof createSink>;
+/** Collects the samples of one body in a batch, and stores them. */
+export class Sink {
+  readonly batch = createSampleBatch();
+  readonly issues = new SampleIssues();
+  readonly total: Ingested = { samples: 0, missing: 0, duplicate: 0, isRepeated: false };
+  readonly #context: ServiceContext;
+  readonly #job: Ingest;
 
-/** Collects rows in a batch, and stores them. */
-export function createSink(context: ServiceContext, job: Ingest) {
-  const batch = createSampleBatch();
-  const issues = new SampleIssues();
-  const total: Ingested = { samples: 0, missing: 0, duplicate: 0, isRepeated: false };
-  /** @throws ServiceError 400 if there were faults. */
-  const flush = async (): Promise<void> => {
+  constructor(context: ServiceContext, job: Ingest) {
+    this.#context = context;
+    this.#job = job;
+  }
+
+  /** Stores the batch. @throws ServiceError 400 if there were faults. */
+  async flush(): Promise<void> {
+    const { issues, total } = this;
     issues.refuse(total.samples);
-    const { changes, counts } = await takeChanges(batch);
-    if (changes.length > 0 && !(await store(context, job, changes, total.samples))) {
+    const { changes, counts } = await takeChanges(this.batch);
+    if (changes.length > 0 && !(await store(this.#context, this.#job, changes, total.samples))) {
       total.isRepeated = true;
       return;
     }
-    context.metrics.samplesIngested.inc(counts.samples);
+    this.#context.metrics.samplesIngested.inc(counts.samples);
     total.samples += counts.samples;
     total.missing += counts.missing;
     total.duplicate += counts.duplicate;
-  };
+  }
+
+  /** Stores what is enough for a commit of its own; a body from a queue has a single commit. */
+  async flushWhenFull(): Promise<void> {
+    this.checkSize();
+    const isFull = this.batch.rowCount >= PART_SAMPLES && this.#job.origin === undefined;
+    if (isFull || this.issues.count >= ISSUES_MAX) await this.flush();
+  }
+
   /** @throws ServiceError 413 for more than may be in memory at once. */
-  const checkSize = (): void => {
-    const { bodySeriesMax, queuedSamplesMax } = context.settings;
-    if (batch.series.length > bodySeriesMax) throw tooLarge(`${bodySeriesMax} series`);
-    if (job.origin !== undefined && batch.rowCount > queuedSamplesMax) {
+  checkSize(): void {
+    const { bodySeriesMax, queuedSamplesMax } = this.#context.settings;
+    if (this.batch.series.length > bodySeriesMax) throw tooLarge(`${bodySeriesMax} series`);
+    if (this.#job.origin !== undefined && this.batch.rowCount > queuedSamplesMax) {
       throw tooLarge(`${queuedSamplesMax} samples from a queue`);
     }
-  };
-  /** Stores what is enough for a commit of its own; a body from a queue has a single commit. */
-  const flushWhenFull = async (): Promise<void> => {
-    checkSize();
-    const isFull = batch.rowCount >= PART_SAMPLES && job.origin === undefined;
-    if (isFull || issues.count >= ISSUES_MAX) await flush();
-  };
-  return { batch, issues, total, flush, flushWhenFull, checkSize };
+  }
 }
 
 function tooLarge(most: string): ServiceError {
   return new ServiceError(413, `the body is too large: expected at most ${most}; send it in parts`);
 }
 
+/** What became of the changes of one shard: all are stored, or none and why. */
+interface PartOutcome {
+  readonly stored: readonly SampleChange[];
+  readonly failures: readonly unknown[];
+}
+
 /**
  * Stores changes, with a commit for each of their shards; those from a queue in one commit over all, as they are
  * stored as a whole or not at all.
  *
- * @param storedBefore how many samples of the body are stored already, for the error if only some of these are.
+ * @param samplesBefore how many samples of the body are stored already, for the error if only some of these are.
+ * @returns whether they are stored now; false if the offset of the queue was stored before.
  */
 async function store(
   context: ServiceContext,
   job: Ingest,
   changes: readonly SampleChange[],
-  storedBefore: number,
+  samplesBefore: number,
 ): Promise<boolean> {
   const { organisation, placement, origin } = job;
   const parts = groupBy(changes, ({ timeseriesId }) => placement.shardOf(timeseriesId));
   try {
     if (origin !== undefined) return await storeDelivered(context, { ...job, origin }, parts);
-    const works = [...parts].map(([shard, part]) =>
-      context.storage.transaction(shard, async (tx) => {
-        await context.samples.append(tx, organisation, part);
-        job.onStored(shard);
-      }),
-    );
-    const ends = await Promise.allSettled(works);
-    const shards = [...parts.keys()];
-    const failures = ends.flatMap((end, index) => {
-      if (end.status === 'fulfilled') return [];
-      return [job.mayBeStored?.has(shards[index]!) === true ? asUnknown(end.reason) : (end.reason as unknown)];
-    });
+    const storePart = async (shard: number, part: readonly SampleChange[]): Promise<PartOutcome> => {
+      try {
+        await context.storage.transaction(shard, async (tx) => {
+          await context.samples.append(tx, organisation, part);
+          job.onStored(shard);
+        });
+        return { stored: part, failures: [] };
+      } catch (error) {
+        return { stored: [], failures: [job.mayBeStored?.has(shard) === true ? asUnknown(error) : error] };
+      }
+    };
+    const outcomes = await Promise.all([...parts].map(([shard, part]) => storePart(shard, part)));
+    const failures = outcomes.flatMap((outcome) => outcome.failures);
     if (failures.length === 0) return true;
+    const stored = outcomes.flatMap((outcome) => outcome.stored);
     const worst = failures.find((failure) => failure instanceof UnknownCommitError) ?? failures[0];
-    const stored = [...parts.values()].filter((_, index) => ends[index]!.status === 'fulfilled').flat();
-    throw storedInPart(worst, storedBefore, stored, changes);
+    throw storedInPart(worst, samplesBefore, stored, changes);
   } catch (error) {
     throw error instanceof ResultSeriesError ? writtenByItem(error) : error;
   }
@@ -120,21 +136,21 @@ const SERIES_LISTED_MAX = 100;
 /** An error that says which of the changes are stored nevertheless, and which are not or may not be. */
 function storedInPart(
   error: unknown,
-  storedBefore: number,
+  samplesBefore: number,
   stored: readonly SampleChange[],
   changes: readonly SampleChange[],
 ): unknown {
   const cause = error instanceof ResultSeriesError ? writtenByItem(error) : error;
-  const samplesStored = stored.reduce((sum, { timeMs }) => sum + timeMs.length, storedBefore);
+  const samplesStored = stored.reduce((sum, { timeMs }) => sum + timeMs.length, samplesBefore);
   if (samplesStored === 0) return cause;
-  const there = new Set(stored);
-  const missing = changes.filter((change) => !there.has(change));
-  const series = missing.slice(0, SERIES_LISTED_MAX).map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+  const storedChanges = new Set(stored);
+  const notStored = changes.filter((change) => !storedChanges.has(change));
+  const series = notStored.slice(0, SERIES_LISTED_MAX).map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
   const isUnknown = error instanceof UnknownCommitError;
   const { statusCode, message, headers, details } = describedFailure(cause);
   return new ServiceError(
     statusCode,
-    `${message}; ${samplesStored} samples are stored, those of ${missing.length} series ` +
+    `${message}; ${samplesStored} samples are stored, those of ${notStored.length} series ` +
       `${isUnknown ? 'may not be' : 'are not'}; sending all again is safe`,
     {
       details: { ...Object(details), samplesStored, [isUnknown ? 'seriesUnknown' : 'seriesNotStored']: series },
@@ -159,35 +175,31 @@ async function storeDelivered(
     const append = (tx: Transaction, options = {}) =>
       samples.append(tx, organisation, parts.get(tx.shard) ?? [], options);
     // The offset lies in the home of the organisation.
-    const [home, others] = [txs.filter(isHome), txs.filter((tx) => !isHome(tx))];
-    if (!(await append(home[0]!, { origin }))) return false;
-    for (const tx of others) await append(tx);
+    const home = txs.find(({ shard }) => shard === placement.home)!;
+    if (!(await append(home, { origin }))) return false;
+    for (const tx of txs) if (tx !== home) await append(tx);
     for (const shard of parts.keys()) onStored(shard);
     return true;
   });
-
-  function isHome({ shard }: Transaction): boolean {
-    return shard === placement.home;
-  }
 }
 
-/** An error of a body that is stored in parts, saying how much of it is. */
-export function tellStored(error: unknown, samplesStored: number): unknown {
-  const kept = describeStored(samplesStored);
+/** The error of a body that was stored in parts, with how much of it is stored. */
+export function withStoredCount(error: unknown, samplesStored: number): unknown {
+  const storedText = describeStored(samplesStored);
   if (error instanceof CsvError) {
     const details = { code: error.code, ...(error.line === undefined ? {} : { line: error.line }), samplesStored };
-    return new ServiceError(400, `${error.message}; ${kept}`, { details, cause: error });
+    return new ServiceError(400, `${error.message}; ${storedText}`, { details, cause: error });
   }
   if (samplesStored === 0) return error;
   if (error instanceof StorageFullError) {
-    return unavailable(`the disk of the service is full; ${kept}`, { details: { samplesStored }, cause: error });
+    return unavailable(`the disk of the service is full; ${storedText}`, { details: { samplesStored }, cause: error });
   }
-  const told = error instanceof StorageError ? describeWindrowError(error) : error;
-  if (!(told instanceof ServiceError)) return error;
-  const { statusCode, message, headers } = told;
-  // The faults of rows are told with it already.
-  const details = Object(told.details);
+  const described = error instanceof StorageError ? describeWindrowError(error) : error;
+  if (!(described instanceof ServiceError)) return error;
+  const { statusCode, message, headers } = described;
+  const details = Object(described.details);
+  // Such an error already says how much is stored.
   if ('samplesStored' in details) return error;
   const options = { details: { ...details, samplesStored }, headers: { ...headers }, cause: error };
-  return new ServiceError(statusCode, `${message}; ${kept}`, options);
+  return new ServiceError(statusCode, `${message}; ${storedText}`, options);
 }

@@ -83,7 +83,7 @@ export async function findSeries(tx: Reader, keys: readonly number[]): Promise<M
 }
 
 /** Awaits all, even if one fails: none may continue after its transaction has ended. */
-export async function allOf<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
-  await Promise.allSettled(works);
-  return Promise.all(works);
+export async function allOf<Result>(jobs: readonly Promise<Result>[]): Promise<Result[]> {
+  await Promise.allSettled(jobs);
+  return Promise.all(jobs);
 }

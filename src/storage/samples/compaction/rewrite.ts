@@ -39,17 +39,16 @@ export async function rewriteSegments(
   budget: Budget,
   sizes: Sizes,
 ): Promise<{ readonly move: SeriesMove; readonly resumeMs: number | undefined }> {
-  const writing = writingOf(tx, row, budget, sizes, NO_COLUMNS);
+  const rewrite = new SegmentRewrite(tx, row, budget, sizes);
   let resumeMs: number | undefined;
   const cursor = new SegmentCursor(tx, row.seriesKey);
-  for await (const area of touchedAreas(cursor, patch, () => writing.held.timeMs.length > 0)) {
-    await takeArea(writing, area);
-    if (budget.left > 0 || writing.held.timeMs.length > 0 || area.isTail) continue;
+  for await (const area of touchedAreas(cursor, patch, () => rewrite.isHolding)) {
+    await rewrite.take(area);
+    if (budget.left > 0 || rewrite.isHolding || area.isTail) continue;
     resumeMs = area.endMs;
     break;
   }
-  packHeld(writing, evenPieces);
-  return { move: moveOf(writing, undefined), resumeMs };
+  return { move: rewrite.end(undefined), resumeMs };
 }
 
 /** Samples after all segments of a series. */
@@ -76,99 +75,114 @@ export function appendTails(
 ): Promise<readonly SeriesMove[]> {
   return allOf(
     tails.map(async ({ row, patch }) => {
-      const writing = writingOf(tx, row, budget, sizes, patch);
-      if (row.lastMs !== null) await takeLastSegments(writing);
-      packHeld(writing, fullPieces);
-      return moveOf(writing, [row.firstMs ?? patch.timeMs[0]!, patch.timeMs.at(-1)!]);
+      const rewrite = new SegmentRewrite(tx, row, budget, sizes);
+      await rewrite.append(patch);
+      return rewrite.end([row.firstMs ?? patch.timeMs[0]!, patch.timeMs.at(-1)!]);
     }),
   );
 }
 
-/** The state of rewriting one series. */
-interface Writing {
-  readonly tx: Reader;
-  readonly row: SeriesRow;
-  readonly budget: Budget;
-  readonly sizes: Sizes;
+/** Rewrites segments of one series: gathers samples in order of time, and packs them into new segments. */
+class SegmentRewrite {
+  readonly #tx: Reader;
+  readonly #row: SeriesRow;
+  readonly #budget: Budget;
+  readonly #sizes: Sizes;
   /** Samples not yet in a segment: too few for one, so the next area is added to them. */
-  held: Columns;
+  #held = NO_COLUMNS;
   /** The ends of stored segments to delete. */
-  readonly removed: Set<number>;
+  readonly #removed = new Set<number>();
   /** New segments, in order of time. */
-  readonly added: SegmentRow[];
-  countChange: number;
-}
+  readonly #added: SegmentRow[] = [];
+  #countChange = 0;
 
-function writingOf(tx: Reader, row: SeriesRow, budget: Budget, sizes: Sizes, held: Columns): Writing {
-  return { tx, row, budget, sizes, held, removed: new Set(), added: [], countChange: 0 };
-}
+  constructor(tx: Reader, row: SeriesRow, budget: Budget, sizes: Sizes) {
+    this.#tx = tx;
+    this.#row = row;
+    this.#budget = budget;
+    this.#sizes = sizes;
+  }
 
-function moveOf({ row, removed, added, countChange }: Writing, range: SeriesMove['range']): SeriesMove {
-  return { row, removed: [...removed], added, sampleCount: row.sampleCount + countChange, range };
-}
+  get isHolding(): boolean {
+    return this.#held.timeMs.length > 0;
+  }
 
-async function takeArea(writing: Writing, { segment, patch, isTail }: Area): Promise<void> {
-  const { held } = writing;
-  if (segment !== undefined) {
+  async take({ segment, patch, isTail }: Area): Promise<void> {
+    if (segment === undefined && isTail) {
+      await this.append(patch);
+      return;
+    }
+    if (segment === undefined) this.#held = concatenate([this.#held, patch]);
+    else if (!this.#change(segment, patch)) return;
+    if (this.#held.timeMs.length >= this.#sizes.smallSamples) this.#pack(evenPieces);
+  }
+
+  /** Appends samples after all segments of the series. */
+  async append(samples: Columns): Promise<void> {
+    this.#held = concatenate([this.#held, samples]);
+    if (this.#row.lastMs !== null) await this.#takeLastSegments();
+    this.#pack(fullPieces);
+  }
+
+  /** Packs what is held, and returns the change. */
+  end(range: SeriesMove['range']): SeriesMove {
+    this.#pack(evenPieces);
+    const sampleCount = this.#row.sampleCount + this.#countChange;
+    return { row: this.#row, removed: [...this.#removed], added: this.#added, sampleCount, range };
+  }
+
+  /** Applies a patch to a segment, and holds the result; false if it changes nothing. */
+  #change(segment: SegmentRow, patch: Patch): boolean {
     const isGone = isErased(segment, patch);
     const stored = isGone ? NO_COLUMNS : unpackSegments([segment]);
     const changed = overlay(stored, patch);
-    writing.budget.left -= ROW_COST + stored.timeMs.length;
+    this.#budget.left -= ROW_COST + stored.timeMs.length;
     // Samples that are sent again change nothing and are not written.
-    if (!isGone && held.timeMs.length === 0 && areSameColumns(stored, changed)) return;
-    remove(writing, segment);
-    writing.held = concatenate([held, changed]);
-    if (writing.held.timeMs.length >= writing.sizes.smallSamples) packHeld(writing, evenPieces);
-    return;
+    if (!isGone && !this.isHolding && areSameColumns(stored, changed)) return false;
+    this.#remove(segment);
+    this.#held = concatenate([this.#held, changed]);
+    return true;
   }
-  writing.held = concatenate([held, patch]);
-  if (!isTail) {
-    if (writing.held.timeMs.length >= writing.sizes.smallSamples) packHeld(writing, evenPieces);
-    return;
-  }
-  await takeLastSegments(writing);
-  packHeld(writing, fullPieces);
-}
 
-async function takeLastSegments(writing: Writing): Promise<void> {
-  for (;;) {
-    const last = await lastBefore(writing, writing.held.timeMs[0]!);
-    if (last === undefined || last.sampleCount >= writing.sizes.segmentSamples) return;
-    if (last.sampleCount > TAIL_RATIO * writing.held.timeMs.length) return;
-    remove(writing, last);
-    writing.held = concatenate([unpackSegments([last]), writing.held]);
+  async #takeLastSegments(): Promise<void> {
+    for (;;) {
+      const last = await this.#lastBefore(this.#held.timeMs[0]!);
+      if (last === undefined || last.sampleCount >= this.#sizes.segmentSamples) return;
+      if (last.sampleCount > TAIL_RATIO * this.#held.timeMs.length) return;
+      this.#remove(last);
+      this.#held = concatenate([unpackSegments([last]), this.#held]);
+    }
   }
-}
 
-/** The last segment that ends before an instant, after what was removed and added so far. */
-async function lastBefore({ tx, row, removed, added }: Writing, untilMs: number): Promise<SegmentRow | undefined> {
-  const own = added.filter(({ endMs }) => endMs < untilMs).at(-1);
-  for (let beforeMs = untilMs; ; ) {
-    const [stored] = await segmentsBefore(tx, row.seriesKey, beforeMs, 1);
-    if (stored === undefined || (own !== undefined && own.endMs >= stored.endMs)) return own;
-    if (!removed.has(stored.endMs)) return stored;
-    beforeMs = stored.endMs;
+  /** The last segment that ends before an instant, after what was removed and added so far. */
+  async #lastBefore(untilMs: number): Promise<SegmentRow | undefined> {
+    const own = this.#added.filter(({ endMs }) => endMs < untilMs).at(-1);
+    for (let beforeMs = untilMs; ; ) {
+      const [stored] = await segmentsBefore(this.#tx, this.#row.seriesKey, beforeMs, 1);
+      if (stored === undefined || (own !== undefined && own.endMs >= stored.endMs)) return own;
+      if (!this.#removed.has(stored.endMs)) return stored;
+      beforeMs = stored.endMs;
+    }
   }
-}
 
-function remove(writing: Writing, segment: SegmentRow): void {
-  const { added, removed } = writing;
-  const at = added.indexOf(segment);
-  if (at >= 0) added.splice(at, 1);
-  else removed.add(segment.endMs);
-  writing.countChange -= segment.sampleCount;
-}
-
-function packHeld(writing: Writing, lengthsOf: PieceLengths): void {
-  const { held, row, added, budget, sizes } = writing;
-  let from = 0;
-  for (const length of lengthsOf(held.timeMs.length, sizes.segmentSamples)) {
-    added.push(packSegment(row.seriesKey, sliceColumns(held, from, from + length)));
-    budget.left -= ROW_COST + length;
-    from += length;
+  #remove(segment: SegmentRow): void {
+    const at = this.#added.indexOf(segment);
+    if (at >= 0) this.#added.splice(at, 1);
+    else this.#removed.add(segment.endMs);
+    this.#countChange -= segment.sampleCount;
   }
-  writing.countChange += held.timeMs.length;
-  writing.held = NO_COLUMNS;
+
+  #pack(lengthsOf: PieceLengths): void {
+    const held = this.#held;
+    let from = 0;
+    for (const length of lengthsOf(held.timeMs.length, this.#sizes.segmentSamples)) {
+      this.#added.push(packSegment(this.#row.seriesKey, sliceColumns(held, from, from + length)));
+      this.#budget.left -= ROW_COST + length;
+      from += length;
+    }
+    this.#countChange += held.timeMs.length;
+    this.#held = NO_COLUMNS;
+  }
 }
 
 type PieceLengths = (count: number, segmentSamples: number) => number[];
