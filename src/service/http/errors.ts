@@ -113,6 +113,12 @@ function shortened(message: string): string {
   return hidden.length === 0 ? message : `${lines.join('\n')}\n  and ${hidden.length} more, in data.issues`;
 }
 
+/** A message without what it says of options (`…; the option decimal says which (--decimal point)`): a body has none. */
+export function withoutOptions(message: string): string {
+  const parts = message.split('; ').filter((part) => !/\boption\b.* \(--/.test(part));
+  return parts.join('; ').replace(/ \(--[^)]*\)/g, '');
+}
+
 export function describeWindrowError(error: WindrowError): ServiceError {
   const { code } = error;
   if (error instanceof StorageFullError) {
@@ -132,7 +138,9 @@ export function describeWindrowError(error: WindrowError): ServiceError {
   const statusCode = httpStatusOf(code) ?? 500;
   if (statusCode === 503) return unavailable(error.message);
   const isShown = statusCode < 500 || error instanceof DamagedSamplesError;
-  return new ServiceError(statusCode, isShown ? error.message : `internal error (${code})`, { details: { code } });
+  return new ServiceError(statusCode, isShown ? withoutOptions(error.message) : `internal error (${code})`, {
+    details: { code },
+  });
 }
 
 // Fastify's errors about bodies and paths, with a hint how to mend them.

@@ -262,6 +262,17 @@ describe('samples', () => {
     expect(one.data).toHaveLength(1);
   });
 
+  it.each([
+    ['a word', 'timestamp,timeseriesId,value\n2026-01-01,a,abc\n', /"abc" is not a number; expected a decimal/],
+    ['a decimal comma', 'timestamp;timeseriesId;value\n2026-01-01;a;1,5\n2026-01-02;a;1.5\n', /decimal/],
+    ['no value', 'timestamp,timeseriesId,x\n2026-01-01,a,1\n', /no column value or val; it has/],
+  ])('the fault of a CSV with %s names no option of the command', async (_, body, told) => {
+    const answer = await post('/core/samples', 'text/csv', body);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().status.message).toMatch(told);
+    expect(answer.json().status.message).not.toMatch(/--|option/);
+  });
+
   it('deleting a range needs core_admin and an explicit range', async () => {
     const written = Array.from({ length: 5 }, (_, i) => sample('a', i, i));
     await post('/core/samples', 'application/json', JSON.stringify(written));
