@@ -14,7 +14,7 @@ export const backup: Command = {
   argument: dirArgument,
   options: [
     { flag: '--to', value: 'FILE', summary: 'the file to create' },
-    { flag: '--force', summary: 'replace the file if there is one' },
+    { flag: '--force', summary: 'replace the file if there is one; never one of a store in use' },
   ],
   notes: [
     'The backup is of one moment, and is opened and checked before it gets its name. Never copy the files of a store ' +

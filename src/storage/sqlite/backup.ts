@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StorageError } from '../errors.js';
-import { loadSqlite, SqliteFailure } from './database.js';
+import { loadSqlite } from './database.js';
+import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
 import { readVersion } from './schema.js';
 
@@ -10,10 +11,12 @@ import { readVersion } from './schema.js';
  * gets its name only after it was synced, opened and checked.
  *
  * @returns its size in bytes.
+ * @throws StorageError if the file belongs to this store, or is a store that a process has open.
  */
 export async function backupStore(directory: string, file: string): Promise<number> {
   const path = join(directory, FILE_NAME);
   const unfinished = `${file}.unfinished`;
+  await refuseTarget(path, file);
   const { backup, DatabaseSync } = await import('@photostructure/sqlite');
   try {
     const source = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
@@ -30,6 +33,9 @@ export async function backupStore(directory: string, file: string): Promise<numb
     }
     await inspect(unfinished, true);
     sync(unfinished);
+    // Again: a process may have opened it meanwhile.
+    await refuseTarget(path, file);
+    removeLogs(file);
     renameSync(unfinished, file);
     sync(dirname(file));
     return statSync(file).size;
@@ -68,29 +74,12 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     }
     await inspect(unfinished, true);
     sync(unfinished);
-    // SQLite would apply the old store's log to this one.
-    for (const name of [`${path}-wal`, `${path}-shm`, `${path}-journal`]) rmSync(name, { force: true });
+    removeLogs(path);
     renameSync(unfinished, path);
     sync(directory);
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw explained(error, directory);
-  }
-}
-
-/** @throws StorageError if a process has the store open: only then SQLite refuses to leave write-ahead mode. */
-async function refuseOpen(path: string, directory: string): Promise<void> {
-  const open = await loadSqlite();
-  const database = open(path);
-  try {
-    database.all('PRAGMA journal_mode = DELETE');
-  } catch (error) {
-    if (error instanceof SqliteFailure && error.kind === 'busy') {
-      throw new StorageError('storage.locked', `${directory}: a process has the store open; stop it first`);
-    }
-    // A damaged store is what a backup replaces.
-  } finally {
-    database.close();
   }
 }
 
@@ -112,6 +101,11 @@ async function inspect(file: string, isCopy = false): Promise<void> {
   } finally {
     database.close();
   }
+}
+
+/** SQLite would apply the log of what was there to what replaces it. */
+function removeLogs(path: string): void {
+  for (const suffix of LOG_SUFFIXES) rmSync(`${path}${suffix}`, { force: true });
 }
 
 function sync(path: string): void {
