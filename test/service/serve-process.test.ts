@@ -82,6 +82,14 @@ describe('windrow serve --demo', () => {
     expect(readdirSync(world.path('elsewhere'))).toEqual([]);
   });
 
+  it('never adds its organisation to the database of WINDROW_STORE, only to one named by --store', async () => {
+    const world = createWorld({ environment: { WINDROW_STORE: 'postgres://windrow@127.0.0.1:1/windrow' } });
+    // Its folder is refused, so it was that folder that it meant to use.
+    writeFileSync(world.path(`windrow-demo-${userInfo().uid}`), '');
+    const { code, stderr } = await world.run('serve', '--demo', '--port', '0');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('for the data of --demo')]);
+  });
+
   it.skipIf(!hasCurl)('prints working credentials, and the walk through the service succeeds', async () => {
     const folder = temporaryFolder();
     const demo = await serve(['--demo', '--data-dir', join(folder, 'data')], demoIsReady);
