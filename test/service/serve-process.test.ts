@@ -279,6 +279,7 @@ describe('problems at startup are reported without a stack', () => {
       [/expected --data-dir DIR/, ask, ['--port', '0']],
       [/expected --data-dir DIR, received an empty text/, ask, ['--port', '0', '--data-dir', '']],
       [/--public-url: expected a URL such as https/, ask, ['--port', '0', '--demo', '--public-url', 'example.com']],
+      [/^windrow: --store: postgres:\/\/h:…\/x: expected .* 1 to 65535$/m, ask, ['--store', 'postgres://h:notaport/x']],
       [/--port: expected at most 65535/, ask, ['--port', '70000', '--data-dir', join(folder, 'd')]],
     ] as const;
     for (const [message, by, more] of failures) {
