@@ -1,9 +1,10 @@
 import { StorageError } from '../errors.js';
+import { tlsAttempts, tlsFault } from './tls.js';
 
 /** The address of a store, in the form of libpq: `postgres://user:password@host1:5432,host2:5432/database?options`. */
 export interface Address {
-  /** A connection string for each server, in the order of attempts. */
-  readonly servers: readonly string[];
+  /** For each server, in the order of attempts: a connection string, or two where TLS is optional. */
+  readonly servers: readonly (readonly string[])[];
   /** For display: without the password. */
   readonly text: string;
 }
@@ -32,17 +33,21 @@ export function parseAddress(text: string): Address {
   const ports = (parameters.get('port') ?? '').split(',');
   const isByParameter = parameters.has('host');
   const places = isByParameter ? names : hosts.split(',');
+  const wrongTls = tlsFault(parameters);
+  if (wrongTls !== undefined) throw fault(shown, wrongTls);
   const servers = places.map((host, i) => {
     const own = new URLSearchParams(parameters);
     if (isByParameter) own.set('host', host);
     if (parameters.has('port')) own.set('port', ports[i] ?? ports[0] ?? '');
-    const rest = own.size === 0 ? '' : `?${own}`;
-    return `${scheme}${user === undefined ? '' : `${user}@`}${isByParameter ? '' : host}${path}${rest}`;
+    return tlsAttempts(own).map((attempt) => {
+      const rest = attempt.size === 0 ? '' : `?${attempt}`;
+      return `${scheme}${user === undefined ? '' : `${user}@`}${isByParameter ? '' : host}${path}${rest}`;
+    });
   });
   // A host of another form is refused below, by its URL.
   const given = hosts.split(',').map((host) => HOST.exec(host)?.[1] ?? '');
   if (![...given, ...ports].every(isPort)) throw fault(shown, `a port is a number from 1 to ${PORT_MAX}`);
-  for (const server of servers) {
+  for (const server of servers.flat()) {
     // A server without a host is a Unix socket, which pg accepts and URL does not.
     if (!URL.canParse(server.replace('@/', '@socket/').replace('///', '//socket/')))
       throw fault(shown, 'the text has another form');

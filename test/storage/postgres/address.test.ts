@@ -6,8 +6,8 @@ describe('the address of a store in PostgreSQL', () => {
   it('becomes one connection string for each of its servers, and is shown without the password', () => {
     expect(parseAddress('postgres://me:s3cret@a:5432,b:5433/windrow?sslmode=verify-full')).toEqual({
       servers: [
-        'postgres://me:s3cret@a:5432/windrow?sslmode=verify-full',
-        'postgres://me:s3cret@b:5433/windrow?sslmode=verify-full',
+        ['postgres://me:s3cret@a:5432/windrow?sslmode=verify-full'],
+        ['postgres://me:s3cret@b:5433/windrow?sslmode=verify-full'],
       ],
       text: 'postgres://me@a:5432,b:5433/windrow',
     });
@@ -16,13 +16,13 @@ describe('the address of a store in PostgreSQL', () => {
   it('may name several sockets, each with a port or all with one', () => {
     const { servers } = parseAddress('postgresql:///windrow?host=/run/a,/run/b&port=5432,5433');
     expect(servers).toEqual([
-      'postgresql:///windrow?host=%2Frun%2Fa&port=5432',
-      'postgresql:///windrow?host=%2Frun%2Fb&port=5433',
+      ['postgresql:///windrow?host=%2Frun%2Fa&port=5432'],
+      ['postgresql:///windrow?host=%2Frun%2Fb&port=5433'],
     ]);
   });
 
   it('asks for a server that accepts writes', () => {
-    expect(parseAddress('postgres://a/x?target_session_attrs=read-write').servers).toEqual(['postgres://a/x']);
+    expect(parseAddress('postgres://a/x?target_session_attrs=read-write').servers).toEqual([['postgres://a/x']]);
     expect(() => parseAddress('postgres://a/x?target_session_attrs=standby')).toThrow(/must be read-write or primary/);
   });
 
@@ -68,13 +68,13 @@ describe('the address of a store in PostgreSQL', () => {
           '# as %23, @ as %40 and % as %25, and @ as %40 elsewhere',
       );
       const address = `postgres://windrow:${encodeURIComponent(password)}@127.0.0.1:15444/windrow`;
-      expect(parseAddress(address).servers).toEqual([address]);
+      expect(parseAddress(address).servers).toEqual([[address]]);
     },
   );
 
   it('may have a colon or an @ in its password', () => {
     const address = 'postgres://a:SECRET:b@c@h/x';
-    expect(parseAddress(address)).toEqual({ servers: [address], text: 'postgres://a@h/x' });
+    expect(parseAddress(address)).toEqual({ servers: [[address]], text: 'postgres://a@h/x' });
   });
 
   it('that lacks its @ shows no word in the place of the port', () => {
