@@ -63,7 +63,7 @@ export async function administer<Result>(
 ): Promise<Result> {
   const isMissing = place.directory !== undefined && !hasStore(place.directory, io);
   if (isMissing && !isMaking) {
-    const mend = 'check --data-dir; `windrow serve` and the `add` commands create a store';
+    const mend = 'check --data-dir; `windrow serve`, `client add` and `user add` create a store';
     throw new WindrowError('file.missing', `${place.directory}: there is no store of windrow; ${mend}`);
   }
   // Loaded here, so that --help needs no package.
