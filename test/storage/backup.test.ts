@@ -1,9 +1,22 @@
+import { spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { backupStore, checkStore, openSqliteStorage } from '../../src/storage/index.js';
+import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { temporaryDirectory } from './open-temporary.js';
+
+function mount(folder: string): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]).status === 0;
+}
+
+function canMount(): boolean {
+  const { path, remove } = temporaryDirectory();
+  const can = mount(path);
+  if (can) spawnSync('umount', [path]);
+  remove();
+  return can;
+}
 
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
 
@@ -54,6 +67,45 @@ describe('the file of a backup', () => {
       await expect(backupStore(directory, join(directory, file)), file).rejects.toMatchObject({ code: 'arguments' });
     }
     expect(readFileSync(join(directory, 'windrow.db'))).toEqual(before);
+  });
+
+  it('is blamed, and not the target, where it is damaged', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    await backupStore(join(folder, 'store'), file);
+    const bytes = readFileSync(file);
+    // Without its second half, and without all but its first page.
+    for (const length of [bytes.length >> 1, 4096]) {
+      writeFileSync(file, bytes.subarray(0, length));
+      await expect(restoreStore(file, join(folder, 'new'), false)).rejects.toMatchObject({
+        code: 'storage.damaged',
+        message: expect.stringMatching(/^\S+monday\.db: (this file|the backup) is damaged/),
+      });
+    }
+  });
+
+  // A disk of 64 KiB, where this user may mount one.
+  it.skipIf(!canMount())('says that the disk is full, and leaves nothing behind', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    await backupStore(join(folder, 'store'), file);
+    const small = join(folder, 'small');
+    mkdirSync(small);
+    expect(mount(small)).toBe(true);
+    try {
+      for (const work of [
+        () => backupStore(join(folder, 'store'), join(small, 'monday.db')),
+        () => restoreStore(file, small, false),
+      ]) {
+        await expect(work()).rejects.toMatchObject({
+          code: 'file.full',
+          message: expect.stringMatching(/^\S+small\S*: the disk is full: free some space/),
+        });
+        expect(readdirSync(small)).toEqual([]);
+      }
+    } finally {
+      spawnSync('umount', [small]);
+    }
   });
 
   it('may be anything else, and is not mixed with the log of what it replaces', async () => {

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StorageError } from '../errors.js';
-import { loadSqlite } from './database.js';
+import { failureOf, loadSqlite, SqliteFailure } from './database.js';
 import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
 import { readVersion } from './schema.js';
@@ -41,7 +41,8 @@ export async function backupStore(directory: string, file: string): Promise<numb
     return statSync(file).size;
   } catch (error) {
     for (const name of [unfinished, `${unfinished}-wal`, `${unfinished}-shm`]) rmSync(name, { force: true });
-    throw explained(error, directory);
+    const failure = copyFailure(error);
+    throw failure?.kind === 'full' ? fullDisk(file, failure) : explained(failure ?? error, directory);
   }
 }
 
@@ -78,9 +79,27 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     renameSync(unfinished, path);
     sync(directory);
   } catch (error) {
-    rmSync(unfinished, { force: true });
-    throw explained(error, directory);
+    for (const name of [unfinished, `${unfinished}-journal`]) rmSync(name, { force: true });
+    const failure = copyFailure(error);
+    if (failure === undefined) throw error;
+    if (failure.kind === 'full') throw fullDisk(directory, failure);
+    const damage = `this file is damaged, or no backup of a store (${failure.message}); restore another backup`;
+    if (failure.kind === 'damaged') throw new StorageError('storage.damaged', `${file}: ${damage}`, { cause: failure });
+    const message = `${file} could not be restored into ${directory}: ${failure.message}`;
+    throw new StorageError('storage.failed', message, { cause: failure });
   }
+}
+
+/** A failure of SQLite while it copies; undefined for any other error. */
+function copyFailure(error: unknown): SqliteFailure | undefined {
+  const isOfPackage = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+  return error instanceof SqliteFailure || isOfPackage ? failureOf(error) : undefined;
+}
+
+/** Both copies are written under a name of their own first, so that what was there stays. */
+function fullDisk(place: string, cause: SqliteFailure): StorageError {
+  const message = `${place}: the disk is full: free some space, or use another disk; nothing was replaced`;
+  return new StorageError('file.full', message, { cause });
 }
 
 /**
