@@ -25,7 +25,11 @@ export const serve: Command = {
     ...storeOptions,
     { flag: '--port', value: 'N', summary: `the port to listen on; 0 takes a free one (default: ${PORT})` },
     { flag: '--host', value: 'ADDRESS', summary: 'the address to listen on (default: 127.0.0.1, this machine only)' },
-    { flag: '--demo', summary: 'start with a demo organisation: real data, registered items, printed credentials' },
+    {
+      flag: '--demo',
+      summary:
+        'start with a demo organisation: real data, registered items, printed credentials; ignores WINDROW_STORE',
+    },
     { flag: '--token-lifetime', value: 'SECONDS', summary: 'how long an access token lives (default: 3600)' },
     {
       flag: '--requests-per-minute',
@@ -160,9 +164,10 @@ interface StartOptions {
 }
 
 function placeToServe(given: Given, io: Io): { readonly dataDirectory?: string; readonly store?: string } {
-  const named = givenPlace(given, serve, io);
-  const isDemo = named === undefined && given.options.has('--demo');
-  const { directory, address } = isDemo ? { directory: demoFolder(io) } : (named ?? placeOf(given, serve, io));
+  const isDemo = given.options.has('--demo');
+  // A demo must not put an organisation into the database that other commands of this shell work with.
+  const named = givenPlace(given, serve, isDemo ? { environment: {} } : io);
+  const { directory, address } = named ?? (isDemo ? { directory: demoFolder(io) } : placeOf(given, serve, io));
   return address === undefined ? { dataDirectory: directory } : { store: address };
 }
 

@@ -1,4 +1,5 @@
 import { WindrowError } from '../core/errors.js';
+import { parseAddress } from '../storage/postgres/address.js';
 import { type Command, type Given, requiredOf, textOf } from './command.js';
 import type { Io } from './terminal/io.js';
 
@@ -40,11 +41,19 @@ export function givenPlace(
   if (hasDirectory) return { directory: requiredOf(given, command, '--data-dir') };
   const address = textOf(given, '--store') ?? environment.WINDROW_STORE ?? '';
   if (address === '' && !given.options.has('--store')) return undefined;
-  if (/^postgres(?:ql)?:\/\//.test(address)) return { address };
   const name = given.options.has('--store') ? '--store' : 'WINDROW_STORE';
-  // The address may contain a password, so it is not shown.
-  throw new WindrowError(
-    'arguments',
-    `${name}: expected an address such as postgres://user@host:5432/windrow, received something else`,
-  );
+  if (!/^postgres(?:ql)?:\/\//.test(address)) {
+    // The address may contain a password, so it is not shown.
+    throw new WindrowError(
+      'arguments',
+      `${name}: expected an address such as postgres://user@host:5432/windrow, received something else`,
+    );
+  }
+  try {
+    parseAddress(address);
+  } catch (error) {
+    if (!(error instanceof WindrowError)) throw error;
+    throw new WindrowError('arguments', `${name}: ${error.message}`, { cause: error });
+  }
+  return { address };
 }

@@ -56,7 +56,7 @@ export const errorCodes = {
   'storage.ended': 'A transaction of the store was used after its end.',
   'storage.closed': 'The store was used after it was closed.',
   'identity.exists': 'A client, user or collection of this name exists already.',
-  'identity.missing': 'The client, user or collection does not exist.',
+  'identity.missing': 'The organisation, client, user or collection does not exist.',
   arguments: 'The arguments of the command are wrong.',
 } as const;
 

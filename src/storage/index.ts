@@ -7,7 +7,7 @@ export { DuplicateKeyError, StaleClaimError, StorageError, StorageFullError, Unk
 export { OpeningStorage, type Waiting } from './opening.js';
 export { backupStore, restoreStore } from './sqlite/backup.js';
 export { checkStore, type StoreReport } from './sqlite/check.js';
-export { openSqliteStorage, type SqliteOptions } from './sqlite/open.js';
+export { hasStore, openSqliteStorage, type SqliteOptions } from './sqlite/open.js';
 
 /** Where a store is: in a directory (SQLite), or at an address (`postgres://…`). */
 type Place =

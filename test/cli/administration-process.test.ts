@@ -1,5 +1,6 @@
 // The built command and the built service, each in a process of its own.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { createWorld, type World } from './world.js';
@@ -52,4 +53,26 @@ it('clients come and go while the service runs, and a killed command blocks nobo
   second.child.kill('SIGTERM');
   expect(await ended(second.child)).toBe(0);
   expect(JSON.parse(windrow(world, 'client', 'list', '--json').stdout)).toEqual([]);
+});
+
+it.skipIf(process.platform === 'win32')('a data directory that the user may not read is told as such', () => {
+  const world = createWorld();
+  expect(windrow(world, 'client', 'add', 'gateway', '--org', 'acme', '--scope', 'core_read').status).toBe(0);
+  const data = world.path('data');
+  // Root may read everything, so it becomes nobody.
+  const isRoot = process.getuid!() === 0;
+  if (!isRoot) chmodSync(data, 0);
+  const other = isRoot ? { uid: 65_534, gid: 65_534 } : {};
+  const ask = (...words: string[]) =>
+    spawnSync(process.execPath, [commandPath, ...words], { cwd: '/', encoding: 'utf8', ...other });
+  const ended = [
+    ask('client', 'list', '--data-dir', data),
+    ask('client', 'add', 'x', '--org', 'acme', '--scope', 'core_read', '--data-dir', data),
+    ask('check', data),
+    ask('backup', data, '--to', '/dev/null/x'),
+  ].map(({ status, stdout, stderr }) => ({ status, stdout, stderr }));
+  if (!isRoot) chmodSync(data, 0o700);
+  const mend = 'check its permissions and the user that windrow runs as';
+  const stderr = `windrow: the data directory ${data}: permission denied (EACCES): ${mend}\n`;
+  for (const one of ended) expect(one).toEqual({ status: 1, stdout: '', stderr });
 });

@@ -171,6 +171,40 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     expect(await printed(world, 'collection', 'list', '--json')).toEqual([]);
   });
 
+  it.each(['collection add alarms', 'retention set --keep P90D'])(
+    '%s refuses an organisation that does not exist, and makes no store',
+    async (line) => {
+      const world = await open();
+      const none = await world.run(...line.split(' '), '--org', 'acme', '--data-dir', '~/nowhere');
+      expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no store of windrow') });
+      expect(world.files()).not.toContain('nowhere');
+      await addClient(world, 'gateway');
+      expect(await world.run(...line.split(' '), '--org', 'nope', ...DATA)).toEqual({
+        code: 2,
+        stdout: '',
+        stderr:
+          'windrow: there is no organisation nope; `windrow client list` shows those there are, ' +
+          '`windrow client add` makes one\n',
+      });
+      expect(await printed(world, line.split(' ')[0]!, 'list', '--json')).toEqual([]);
+      expect((await world.run(...line.split(' '), '--org', 'acme', ...DATA)).code).toBe(0);
+    },
+  );
+
+  it('retention set says what it has set', async () => {
+    const world = await open();
+    await addClient(world, 'gateway');
+    const set = async (...more: string[]) =>
+      (await world.run('retention', 'set', '--org', 'acme', ...more, ...DATA)).stderr;
+    expect(await set('--keep', 'PT36H')).toBe('windrow: acme: samples of all series are kept for P1DT12H\n');
+    expect(await set('--keep', 'P90D', '--results', '--series', 'pump', '--metric', 'Mean')).toBe(
+      'windrow: acme: results of the series pump, metric Mean, are kept for P90D\n',
+    );
+    expect(await set('--keep', 'P90D', '--metric', 'Raw')).toBe(
+      'windrow: acme: samples of all series, metric Raw, are kept for P90D\n',
+    );
+  });
+
   it.each([
     [
       'client add x --org acme --scope core_delete',
@@ -188,6 +222,7 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     ['user add zoe --org acme --password-stdin', 'expected a password, received nothing'],
   ])('%s: exits with 2 and says what is wrong', async (line, message) => {
     const world = await open();
+    await addClient(world, 'known');
     const { code, stderr } = await world.run(...line.split(/ (?=(?:[^"]*"[^"]*")*[^"]*$)/), ...DATA);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });
@@ -249,7 +284,7 @@ it('list and remove create no store; add does, and says so', async () => {
     stdout: '',
     stderr:
       'windrow: ~/nowhere: there is no store of windrow; check --data-dir; ' +
-      '`windrow serve` and the `add` commands create a store\n',
+      '`windrow serve`, `client add` and `user add` create a store\n',
   });
   expect(world.files()).toEqual(['data']);
   const added = await world.run('client', 'add', 'x', '--org', 'o', '--scope', 'core_read', '--data-dir', '~/new');

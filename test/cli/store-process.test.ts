@@ -170,7 +170,11 @@ it('retention rules are set, listed and removed beside a service, which applies 
     return ((await answer.json()) as { data: unknown }).data;
   };
   const of = ['--org', 'acme', '--data-dir', data];
-  expect(await windrow('retention', 'set', '--keep', 'P90D', ...of)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await windrow('retention', 'set', '--keep', 'P90D', ...of)).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'windrow: acme: samples of all series are kept for P90D\n',
+  });
   expect((await windrow('retention', 'set', '--results', '--metric', 'Hourly', '--keep', 'P3650D', ...of)).code).toBe(
     0,
   );

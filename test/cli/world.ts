@@ -13,6 +13,8 @@ export interface WorldOptions {
   readonly stdin?: AsyncIterable<Uint8Array> | string;
   /** Replaces functions of `node:fs`. */
   readonly fs?: Partial<FileSystem> | undefined;
+  /** Empty by default. */
+  readonly environment?: Io['environment'];
   /** 0 by default. */
   readonly clock?: () => number;
   /** Called before each write to standard output; may throw. */
@@ -67,7 +69,7 @@ export function createWorld(options: WorldOptions = {}): World {
       },
       fs: { ...nodeFs, ...options.fs },
       tempFolder: folder,
-      environment: {},
+      environment: options.environment ?? {},
       clock: options.clock ?? (() => 0),
       threads: { usual: 1, bytesEach: 1, rangeBytes: 64, open: openTestPool },
       onInterrupt: (listener) => {

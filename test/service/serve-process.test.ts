@@ -82,6 +82,14 @@ describe('windrow serve --demo', () => {
     expect(readdirSync(world.path('elsewhere'))).toEqual([]);
   });
 
+  it('never adds its organisation to the database of WINDROW_STORE, only to one named by --store', async () => {
+    const world = createWorld({ environment: { WINDROW_STORE: 'postgres://windrow@127.0.0.1:1/windrow' } });
+    // Its folder is refused, so it was that folder that it meant to use.
+    writeFileSync(world.path(`windrow-demo-${userInfo().uid}`), '');
+    const { code, stderr } = await world.run('serve', '--demo', '--port', '0');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('for the data of --demo')]);
+  });
+
   it.skipIf(!hasCurl)('prints working credentials, and the walk through the service succeeds', async () => {
     const folder = temporaryFolder();
     const demo = await serve(['--demo', '--data-dir', join(folder, 'data')], demoIsReady);
@@ -271,6 +279,7 @@ describe('problems at startup are reported without a stack', () => {
       [/expected --data-dir DIR/, ask, ['--port', '0']],
       [/expected --data-dir DIR, received an empty text/, ask, ['--port', '0', '--data-dir', '']],
       [/--public-url: expected a URL such as https/, ask, ['--port', '0', '--demo', '--public-url', 'example.com']],
+      [/^windrow: --store: postgres:\/\/h:…\/x: expected .* 1 to 65535$/m, ask, ['--store', 'postgres://h:notaport/x']],
       [/--port: expected at most 65535/, ask, ['--port', '70000', '--data-dir', join(folder, 'd')]],
     ] as const;
     for (const [message, by, more] of failures) {

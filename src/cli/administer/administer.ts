@@ -61,12 +61,13 @@ export async function administer<Result>(
   isMaking: boolean,
   work: (administration: Administration) => Promise<Result>,
 ): Promise<Result> {
-  const isMissing = place.directory !== undefined && !hasStore(place.directory, io);
+  // Loaded here, so that --help needs no package.
+  const { hasStore } = await import('../../storage/sqlite/open.js');
+  const isMissing = place.directory !== undefined && !hasStore(place.directory);
   if (isMissing && !isMaking) {
-    const mend = 'check --data-dir; `windrow serve` and the `add` commands create a store';
+    const mend = 'check --data-dir; `windrow serve`, `client add` and `user add` create a store';
     throw new WindrowError('file.missing', `${place.directory}: there is no store of windrow; ${mend}`);
   }
-  // Loaded here, so that --help needs no package.
   const { createAdministration } = await import('../../service/identity/administration.js');
   const { systemClock, systemRandom } = await import('../../service/system.js');
   // Nobody else may read the files that it creates.
@@ -95,15 +96,6 @@ async function openPlace({ directory, address }: Place, { stderr }: Pick<Io, 'st
     return await openStorage({ directory, clock: systemClock });
   } catch (error) {
     throw fileFailure(error, directory, 'write');
-  }
-}
-
-// By its name, as opening it would create it.
-function hasStore(directory: string, { fs }: Io): boolean {
-  try {
-    return fs.readdirSync(directory).includes('windrow.db');
-  } catch {
-    return false; // no such directory
   }
 }
 

@@ -17,7 +17,6 @@ const add = administering({
       does: 'a collection that one client may use',
     },
   ],
-  isMaking: true,
   ask: (given, command) => accessOf(given, command, '--allow'),
   work: (administration, access) => administration.addCollection(access),
   tell: async (added, given, io) => {

@@ -31,7 +31,14 @@ const set = administering({
     ...scopeOf(given, command),
     keepMs: keepOf(requiredOf(given, command, '--keep')),
   }),
-  work: (administration, rule) => administration.setRetention(rule),
+  work: async (administration, rule) => {
+    await administration.setRetention(rule);
+    return rule;
+  },
+  tell: async ({ organisation, kind, timeseriesId, metric, keepMs }, _given, io) => {
+    const of = `${timeseriesId === '' ? 'all series' : `the series ${timeseriesId}`}${metric && `, metric ${metric},`}`;
+    await io.stderr.write(`windrow: ${organisation}: ${kind} of ${of} are kept for ${formatDuration(keepMs)}\n`);
+  },
 });
 
 const list = listCommand({

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
-import { backupStore, checkStore, restoreStore, type StoreReport } from '../../storage/index.js';
+import { backupStore, checkStore, hasStore, restoreStore, type StoreReport } from '../../storage/index.js';
 import { argumentOf, type Command, type Given, requiredOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED, fileFailure } from '../failure.js';
 import { jsonOption, print } from './administer.js';
@@ -14,7 +14,7 @@ export const backup: Command = {
   argument: dirArgument,
   options: [
     { flag: '--to', value: 'FILE', summary: 'the file to create' },
-    { flag: '--force', summary: 'replace the file if there is one' },
+    { flag: '--force', summary: 'replace the file if there is one; never one of a store in use' },
   ],
   notes: [
     'The backup is of one moment, and is opened and checked before it gets its name. Never copy the files of a store ' +
@@ -24,7 +24,7 @@ export const backup: Command = {
   act: async (given, io) => {
     const directory = directoryOf(given, backup, 'copied with pg_basebackup, or with pg_dump');
     const file = requiredOf(given, backup, '--to');
-    if (!existsSync(`${directory}/windrow.db`)) {
+    if (!hasStore(directory)) {
       throw new WindrowError('file.missing', `${directory}: there is no store of windrow; check the directory`);
     }
     if (existsSync(file) && !given.options.has('--force')) {

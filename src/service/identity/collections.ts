@@ -6,6 +6,7 @@ import { clients, collectionGrants, collections } from '../../storage/tables/ide
 import { deleteSomeEvents } from '../events/store.js';
 import { ServiceError } from '../http/errors.js';
 import { type AdministrationContext, checkHeaderText, checkName, type OfOrganisation } from './names.js';
+import { checkOrganisation } from './organisations.js';
 import type { Principal } from './principal.js';
 
 export interface CollectionAccess {
@@ -26,6 +27,7 @@ export async function addCollection(
   const { storage, clock } = context;
   const organisation = checkName('organisation', access.organisation);
   const collectionId = checkHeaderText('collection', access.collectionId);
+  if (access.clientIds.length === 0) await checkOrganisation(context, organisation);
   await checkClients(context, organisation, access.clientIds);
   return writeReserved(storage, shardOf(organisation), async (tx) => {
     const known = await tx.get(collections, { organisation, collectionId });

@@ -3,6 +3,7 @@ import { SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import { equal, writeReserved } from '../../storage/storage.js';
 import { type RetentionRow, retention } from '../../storage/tables/samples.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
+import { checkOrganisation } from './organisations.js';
 
 /** The most rules of an organisation: they are listed in one answer. */
 const RULES_MAX = 10_000;
@@ -14,11 +15,13 @@ export type RetentionScope = Pick<RetentionRow, 'organisation' | 'timeseriesId' 
 
 /** Sets how long samples are kept; replaces the rule with the same scope. */
 export async function setRetention(
-  { storage, clock }: AdministrationContext,
+  context: AdministrationContext,
   { keepMs, ...scope }: RetentionScope & { readonly keepMs: number },
 ): Promise<void> {
+  const { storage, clock } = context;
   const organisation = checkName('organisation', scope.organisation);
   if (!(Number.isSafeInteger(keepMs) && keepMs > 0)) throw expected('keep', 'a duration above 0', keepMs);
+  await checkOrganisation(context, organisation);
   const row = { ...scope, organisation, keepMs, createdMs: Math.floor(clock.nowMs()) };
   await writeReserved(storage, shardOf(organisation), async (tx) => {
     const { timeseriesId, metric, kind } = scope;

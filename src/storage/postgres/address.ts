@@ -1,48 +1,88 @@
 import { StorageError } from '../errors.js';
+import { tlsAttempts, tlsFault } from './tls.js';
 
 /** The address of a store, in the form of libpq: `postgres://user:password@host1:5432,host2:5432/database?options`. */
 export interface Address {
-  /** A connection string for each server, in the order of attempts. */
-  readonly servers: readonly string[];
+  /** For each server, in the order of attempts: a connection string, or two where TLS is optional. */
+  readonly servers: readonly (readonly string[])[];
   /** For display: without the password. */
   readonly text: string;
 }
 
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
+const SCHEME = /^postgres(?:ql)?:\/\//;
+const HOST = /^(?:\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/s;
+const PORT_MAX = 65_535;
 
 /** @throws StorageError for a malformed address, or one that asks for a read-only server. */
 export function parseAddress(text: string): Address {
+  const shown = withoutSecrets(text);
+  if (/[/?#]/.test(passwordOf(text)?.password ?? '')) {
+    const mend = 'in a password write / as %2F, ? as %3F, # as %23, @ as %40 and % as %25, and @ as %40 elsewhere';
+    throw fault(shown, `what is between its first : and its last @ is the password; ${mend}`);
+  }
   const [, scheme = '', user, hosts = '', path = '', query = ''] =
-    FORM.exec(text) ?? fault(text, 'the text has another form');
+    FORM.exec(text) ?? fault(shown, 'the text has another form');
   const parameters = new URLSearchParams(query);
   const session = parameters.get('target_session_attrs') ?? 'read-write';
   if (session !== 'read-write' && session !== 'primary') {
-    throw fault(text, `windrow writes, so target_session_attrs must be read-write or primary, not ${session}`);
+    throw fault(shown, `windrow writes, so target_session_attrs must be read-write or primary, not ${session}`);
   }
   parameters.delete('target_session_attrs');
   const names = (parameters.get('host') ?? '').split(',');
   const ports = (parameters.get('port') ?? '').split(',');
   const isByParameter = parameters.has('host');
-  const servers = (isByParameter ? names : hosts.split(',')).map((host, i) => {
+  const places = isByParameter ? names : hosts.split(',');
+  const wrongTls = tlsFault(parameters);
+  if (wrongTls !== undefined) throw fault(shown, wrongTls);
+  const servers = places.map((host, i) => {
     const own = new URLSearchParams(parameters);
     if (isByParameter) own.set('host', host);
     if (parameters.has('port')) own.set('port', ports[i] ?? ports[0] ?? '');
-    const rest = own.size === 0 ? '' : `?${own}`;
-    return `${scheme}${user === undefined ? '' : `${user}@`}${isByParameter ? '' : host}${path}${rest}`;
+    return tlsAttempts(own).map((attempt) => {
+      const rest = attempt.size === 0 ? '' : `?${attempt}`;
+      return `${scheme}${user === undefined ? '' : `${user}@`}${isByParameter ? '' : host}${path}${rest}`;
+    });
   });
-  const name = user?.split(':')[0];
-  const place = isByParameter ? names.join(',') : hosts;
-  const safe = `${scheme}${name === undefined ? '' : `${name}@`}${place}${path}`;
-  for (const server of servers) {
+  // A host of another form is refused below, by its URL.
+  const given = hosts.split(',').map((host) => HOST.exec(host)?.[1] ?? '');
+  if (![...given, ...ports].every(isPort)) throw fault(shown, `a port is a number from 1 to ${PORT_MAX}`);
+  for (const server of servers.flat()) {
     // A server without a host is a Unix socket, which pg accepts and URL does not.
     if (!URL.canParse(server.replace('@/', '@socket/').replace('///', '//socket/')))
-      throw fault(safe, 'the text has another form');
+      throw fault(shown, 'the text has another form');
   }
+  const name = user?.split(':')[0];
+  const safe = `${scheme}${name === undefined ? '' : `${name}@`}${places.join(',')}${path}`;
   return { servers, text: safe };
 }
 
-function fault(text: string, what: string): never {
-  const shown = text.replace(/:[^:@/]*@/, ':…@');
+/** Whether it is one, or left out. */
+function isPort(text: string): boolean {
+  return text === '' || (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= PORT_MAX);
+}
+
+/**
+ * The password and where it begins, in a text that may have another form: all from the first colon after the scheme to
+ * the last @, as its own / or @ may have been left as they are.
+ */
+function passwordOf(text: string): { readonly start: number; readonly password: string } | undefined {
+  const schemeLength = SCHEME.exec(text)?.[0].length ?? 0;
+  const start = text.indexOf(':', schemeLength) + 1;
+  const end = text.lastIndexOf('@');
+  return start > 0 && start <= end ? { start, password: text.slice(start, end) } : undefined;
+}
+
+/** The address for a message: whatever is wrong with it, without its password and parameters. */
+function withoutSecrets(text: string): string {
+  if (/[?&]password=/.test(text)) return `${SCHEME.exec(text)?.[0] ?? ''}…`;
+  const { start, password } = passwordOf(text) ?? { start: 0, password: undefined };
+  const masked = password === undefined ? text : `${text.slice(0, start)}…${text.slice(start + password.length)}`;
+  // Where the @ was forgotten, the password is in the place of a port.
+  return masked.replace(/[?#].*$/s, '').replace(/:(?!\d*(?:[,/]|$)|\/\/|…@)[^,/@\]]+(?=[,/]|$)/g, ':…');
+}
+
+function fault(shown: string, what: string): never {
   throw new StorageError(
     'storage.failed',
     `${shown}: expected an address such as postgres://user@host:5432/database; ${what}`,

@@ -5,7 +5,7 @@ import type { SqlSession } from '../sql/transaction.js';
 import type { Address } from './address.js';
 import { asCopy, COPY_ROWS_MIN, type Copy, copyOf } from './copy.js';
 import { postgres, types } from './dialect.js';
-import { failureOf, PostgresFailure } from './failure.js';
+import { failureOf, LACKS_TLS, PostgresFailure } from './failure.js';
 
 type Rows = Record<string, unknown>[];
 
@@ -183,20 +183,41 @@ export async function connect(
   answerMsMax: number = ANSWER_MS_MAX,
 ): Promise<Connection> {
   const failures: PostgresFailure[] = [];
-  for (const connectionString of servers) {
-    const client = createClient(loaded, connectionString, answerMsMax);
+  for (const attempts of servers) {
     try {
-      await client.connect();
-      return await prepareSession(client, loaded, texts);
+      return await connectTo(attempts, (address) => createClient(loaded, address, answerMsMax), loaded, texts);
     } catch (error) {
       if (error instanceof StorageError) throw error;
       failures.push(failureOf(error));
-      client.end().catch(() => {});
     }
   }
   // An unreachable server explains less than one that refuses.
   const clearest = failures.find(({ isTransient }) => !isTransient) ?? failures.find(({ kind }) => kind !== 'lost');
   throw clearest ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
+}
+
+/** With and without TLS, where it is optional: as with libpq, the other way only if a server was reached and refused. */
+async function connectTo(
+  attempts: readonly string[],
+  create: (connectionString: string) => Client,
+  loaded: PostgresPackage,
+  texts: StatementTexts,
+): Promise<Connection> {
+  const failures: PostgresFailure[] = [];
+  for (const connectionString of attempts) {
+    const client = create(connectionString);
+    try {
+      await client.connect();
+      return await prepareSession(client, loaded, texts);
+    } catch (error) {
+      client.end().catch(() => {});
+      if (error instanceof StorageError) throw error;
+      failures.push(failureOf(error));
+      if (failures.at(-1)?.kind !== 'denied') break;
+    }
+  }
+  // That a server lacks TLS explains nothing where it is optional.
+  throw failures.find(({ message }) => !LACKS_TLS.test(message)) ?? failures.at(-1)!;
 }
 
 function createClient(loaded: PostgresPackage, connectionString: string, answerMsMax: number): Client {

@@ -72,8 +72,9 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   XX: 'damaged',
 };
 
+export const LACKS_TLS = /not support SSL/;
 // What `pg` itself finds wrong with a password, and Node with a certificate.
-const DENIED = /^SASL|not support SSL/;
+const DENIED = /^SASL/;
 const DENIED_CODES = /^(CERT_|ERR_TLS_|UNABLE_TO_)|SELF_SIGNED/;
 
 export function failureOf(error: unknown): PostgresFailure {
@@ -82,7 +83,7 @@ export function failureOf(error: unknown): PostgresFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // An error without a severity is from the socket, not the server: EPIPE looks like an SQLSTATE but is none.
   const isFromServer = error instanceof Error && 'severity' in error;
-  const isDenied = DENIED.test(message) || DENIED_CODES.test(code);
+  const isDenied = DENIED.test(message) || LACKS_TLS.test(message) || DENIED_CODES.test(code);
   const ofSocket = isDenied ? 'denied' : 'lost';
   const kind = isFromServer ? (KINDS[code] ?? KINDS[code.slice(0, 3)] ?? KINDS[code.slice(0, 2)] ?? 'other') : ofSocket;
   return new PostgresFailure(kind, code === '' ? message : `${message} (${code})`, { cause: error });

@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StorageError } from '../errors.js';
-import { loadSqlite, SqliteFailure } from './database.js';
+import { failureOf, loadSqlite, SqliteFailure } from './database.js';
+import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
 import { readVersion } from './schema.js';
 
@@ -10,10 +11,12 @@ import { readVersion } from './schema.js';
  * gets its name only after it was synced, opened and checked.
  *
  * @returns its size in bytes.
+ * @throws StorageError if the file belongs to this store, or is a store that a process has open.
  */
 export async function backupStore(directory: string, file: string): Promise<number> {
   const path = join(directory, FILE_NAME);
   const unfinished = `${file}.unfinished`;
+  await refuseTarget(path, file);
   const { backup, DatabaseSync } = await import('@photostructure/sqlite');
   try {
     const source = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
@@ -30,12 +33,16 @@ export async function backupStore(directory: string, file: string): Promise<numb
     }
     await inspect(unfinished, true);
     sync(unfinished);
+    // Again: a process may have opened it meanwhile.
+    await refuseTarget(path, file);
+    removeLogs(file);
     renameSync(unfinished, file);
     sync(dirname(file));
     return statSync(file).size;
   } catch (error) {
     for (const name of [unfinished, `${unfinished}-wal`, `${unfinished}-shm`]) rmSync(name, { force: true });
-    throw explained(error, directory);
+    const failure = copyFailure(error);
+    throw failure?.kind === 'full' ? fullDisk(file, failure) : explained(failure ?? error, directory);
   }
 }
 
@@ -68,30 +75,31 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     }
     await inspect(unfinished, true);
     sync(unfinished);
-    // SQLite would apply the old store's log to this one.
-    for (const name of [`${path}-wal`, `${path}-shm`, `${path}-journal`]) rmSync(name, { force: true });
+    removeLogs(path);
     renameSync(unfinished, path);
     sync(directory);
   } catch (error) {
-    rmSync(unfinished, { force: true });
-    throw explained(error, directory);
+    for (const name of [unfinished, `${unfinished}-journal`]) rmSync(name, { force: true });
+    const failure = copyFailure(error);
+    if (failure === undefined) throw error;
+    if (failure.kind === 'full') throw fullDisk(directory, failure);
+    const damage = `this file is damaged, or no backup of a store (${failure.message}); restore another backup`;
+    if (failure.kind === 'damaged') throw new StorageError('storage.damaged', `${file}: ${damage}`, { cause: failure });
+    const message = `${file} could not be restored into ${directory}: ${failure.message}`;
+    throw new StorageError('storage.failed', message, { cause: failure });
   }
 }
 
-/** @throws StorageError if a process has the store open: only then SQLite refuses to leave write-ahead mode. */
-async function refuseOpen(path: string, directory: string): Promise<void> {
-  const open = await loadSqlite();
-  const database = open(path);
-  try {
-    database.all('PRAGMA journal_mode = DELETE');
-  } catch (error) {
-    if (error instanceof SqliteFailure && error.kind === 'busy') {
-      throw new StorageError('storage.locked', `${directory}: a process has the store open; stop it first`);
-    }
-    // A damaged store is what a backup replaces.
-  } finally {
-    database.close();
-  }
+/** A failure of SQLite while it copies; undefined for any other error. */
+function copyFailure(error: unknown): SqliteFailure | undefined {
+  const isOfPackage = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+  return error instanceof SqliteFailure || isOfPackage ? failureOf(error) : undefined;
+}
+
+/** Both copies are written under a name of their own first, so that what was there stays. */
+function fullDisk(place: string, cause: SqliteFailure): StorageError {
+  const message = `${place}: the disk is full: free some space, or use another disk; nothing was replaced`;
+  return new StorageError('file.full', message, { cause });
 }
 
 /**
@@ -112,6 +120,11 @@ async function inspect(file: string, isCopy = false): Promise<void> {
   } finally {
     database.close();
   }
+}
+
+/** SQLite would apply the log of what was there to what replaces it. */
+function removeLogs(path: string): void {
+  for (const suffix of LOG_SUFFIXES) rmSync(`${path}${suffix}`, { force: true });
 }
 
 function sync(path: string): void {

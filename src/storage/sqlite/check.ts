@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../errors.js';
 import { inspectRow } from '../samples/log-row.js';
@@ -17,7 +16,7 @@ import {
 } from '../tables/samples.js';
 import { type Database, loadSqlite, SqliteFailure, type SqlRow } from './database.js';
 import { decodeRows } from './dialect.js';
-import { explained, FILE_NAME, faultsOf } from './open.js';
+import { explained, FILE_NAME, faultsOf, hasStore } from './open.js';
 import { newestVersion, readVersion } from './schema.js';
 
 /** The findings of `windrow check`. */
@@ -38,7 +37,7 @@ export interface StoreReport {
 /** Reads all of a store, at one moment, while servers may use it. */
 export async function checkStore(directory: string): Promise<StoreReport> {
   const path = join(directory, FILE_NAME);
-  if (!existsSync(path)) throw new StorageError('storage.damaged', `${directory}: there is no store of windrow`);
+  if (!hasStore(directory)) throw new StorageError('storage.damaged', `${directory}: there is no store of windrow`);
   const open = await loadSqlite();
   const database = open(path);
   try {

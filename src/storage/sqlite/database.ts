@@ -127,7 +127,9 @@ const KINDS_BY_MESSAGE: Readonly<Record<string, FailureKind>> = {
   'database or disk is full': 'full',
 };
 
-function failureOf(error: unknown): SqliteFailure {
+/** What the package throws, by its meaning. */
+export function failureOf(error: unknown): SqliteFailure {
+  if (error instanceof SqliteFailure) return error;
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
   const kind = code === SHARED_MEMORY_SIZE ? 'full' : (KINDS[code & 0xff] ?? KINDS_BY_MESSAGE[message]);

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { StorageError, StorageFullError, UnknownCommitError } from '../errors.js';
 import type { Storage, StorageClock } from '../storage.js';
@@ -47,6 +57,25 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   } catch (error) {
     database?.close();
     throw explain(error);
+  }
+}
+
+/**
+ * Whether the directory has a store; opening it would create one.
+ *
+ * @throws StorageError 'file.denied' if that cannot be seen, or the store may not be read.
+ */
+export function hasStore(directory: string): boolean {
+  try {
+    accessSync(join(directory, FILE_NAME), constants.R_OK);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'EACCES' && code !== 'EPERM') return false;
+    const mend = 'check its permissions and the user that windrow runs as';
+    throw new StorageError('file.denied', `the data directory ${directory}: permission denied (${code}): ${mend}`, {
+      cause: error,
+    });
   }
 }
 

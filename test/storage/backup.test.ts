@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { temporaryDirectory } from './open-temporary.js';
+
+function mount(folder: string): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]).status === 0;
+}
+
+function canMount(): boolean {
+  const { path, remove } = temporaryDirectory();
+  const can = mount(path);
+  if (can) spawnSync('umount', [path]);
+  remove();
+  return can;
+}
+
+const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
+
+describe('the file of a backup', () => {
+  let folder: string;
+  let remove: () => void;
+  let storages: Storage[];
+  const open = async (name: string) => {
+    const directory = join(folder, name);
+    const storage = await openSqliteStorage({ directory, clock, reserveBytes: 0 });
+    storages.push(storage);
+    return storage;
+  };
+  beforeEach(() => {
+    ({ path: folder, remove } = temporaryDirectory());
+    storages = [];
+  });
+  afterEach(async () => {
+    for (const storage of storages) await storage.close();
+    remove();
+  });
+
+  const namesIn = (name: string) => readdirSync(join(folder, name)).sort();
+
+  it.each(['store', 'other'])('is never one of a store in use: %s', async (name) => {
+    await open('store');
+    await open('other');
+    symlinkSync(join(folder, name), join(folder, 'link'));
+    symlinkSync(join(folder, name, 'windrow.db'), join(folder, 'link.db'));
+    linkSync(join(folder, name, 'windrow.db'), join(folder, 'hard.db'));
+    const files = ['windrow.db', 'windrow.db-wal', 'windrow.db-shm', 'windrow.db-journal', 'windrow.worker'];
+    const before = namesIn(name);
+    for (const file of [...files.flatMap((one) => [join(name, one), join('link', one)]), 'link.db', 'hard.db']) {
+      const target = join(folder, file);
+      await expect(backupStore(join(folder, 'store'), target), file).rejects.toThrow(
+        /it is the store itself|belongs to the store|a process has the store open|may be a store in use/,
+      );
+    }
+    expect(namesIn(name)).toEqual(before);
+    await storages[1]!.check();
+  });
+
+  it('is never one of the store that is backed up, even if no process has it open', async () => {
+    await (await open('store')).close();
+    const directory = join(folder, 'store');
+    const before = readFileSync(join(directory, 'windrow.db'));
+    for (const file of ['windrow.db', 'windrow.db-wal', 'windrow.reserve']) {
+      await expect(backupStore(directory, join(directory, file)), file).rejects.toMatchObject({ code: 'arguments' });
+    }
+    expect(readFileSync(join(directory, 'windrow.db'))).toEqual(before);
+  });
+
+  it('is blamed, and not the target, where it is damaged', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    await backupStore(join(folder, 'store'), file);
+    const bytes = readFileSync(file);
+    // Without its second half, and without all but its first page.
+    for (const length of [bytes.length >> 1, 4096]) {
+      writeFileSync(file, bytes.subarray(0, length));
+      await expect(restoreStore(file, join(folder, 'new'), false)).rejects.toMatchObject({
+        code: 'storage.damaged',
+        message: expect.stringMatching(/^\S+monday\.db: (this file|the backup) is damaged/),
+      });
+    }
+  });
+
+  // A disk of 64 KiB, where this user may mount one.
+  it.skipIf(!canMount())('says that the disk is full, and leaves nothing behind', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    await backupStore(join(folder, 'store'), file);
+    const small = join(folder, 'small');
+    mkdirSync(small);
+    expect(mount(small)).toBe(true);
+    try {
+      for (const work of [
+        () => backupStore(join(folder, 'store'), join(small, 'monday.db')),
+        () => restoreStore(file, small, false),
+      ]) {
+        await expect(work()).rejects.toMatchObject({
+          code: 'file.full',
+          message: expect.stringMatching(/^\S+small\S*: the disk is full: free some space/),
+        });
+        expect(readdirSync(small)).toEqual([]);
+      }
+    } finally {
+      spawnSync('umount', [small]);
+    }
+  });
+
+  it('may be anything else, and is not mixed with the log of what it replaces', async () => {
+    await open('store');
+    const target = join(folder, 'windrow.db');
+    for (const name of ['windrow.db', 'windrow.db-wal', 'windrow.db-shm']) writeFileSync(join(folder, name), 'a text');
+    await backupStore(join(folder, 'store'), target);
+    expect(readdirSync(folder).sort()).toEqual(['store', 'windrow.db']);
+    expect((await checkStore(folder)).faults).toEqual([]);
+    mkdirSync(join(folder, 'store', 'backups'));
+    await backupStore(join(folder, 'store'), join(folder, 'store', 'backups', 'windrow.db'));
+    await backupStore(join(folder, 'store'), join(folder, 'store', 'monday.db'));
+  });
+});
