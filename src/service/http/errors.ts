@@ -113,7 +113,7 @@ function shortened(message: string): string {
   return hidden.length === 0 ? message : `${lines.join('\n')}\n  and ${hidden.length} more, in data.issues`;
 }
 
-/** A message without what it says of options (`…; the option decimal says which (--decimal point)`): a body has none. */
+/** A message without its words on options, `; the option decimal says which (--decimal point)`: a body has none. */
 export function withoutOptions(message: string): string {
   const parts = message.split('; ').filter((part) => !/\boption\b.* \(--/.test(part));
   return parts.join('; ').replace(/ \(--[^)]*\)/g, '');

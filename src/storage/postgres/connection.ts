@@ -196,7 +196,7 @@ export async function connect(
   throw clearest ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
 }
 
-/** With and without TLS, where it is optional: as with libpq, the other way only if a server was reached and refused. */
+/** With and without TLS, where it is optional: as in libpq, the other way only if a server was reached and refused. */
 async function connectTo(
   attempts: readonly string[],
   create: (connectionString: string) => Client,

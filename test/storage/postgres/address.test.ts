@@ -63,7 +63,8 @@ describe('the address of a store in PostgreSQL', () => {
     'with the password %s is refused, with how to write it',
     (password) => {
       expect(shownOf(`postgres://windrow:${password}@127.0.0.1:15444/windrow`)).toBe(
-        'postgres://windrow:…@127.0.0.1:15444/windrow: expected an address such as postgres://user@host:5432/database; ' +
+        'postgres://windrow:…@127.0.0.1:15444/windrow: expected an address such as ' +
+          'postgres://user@host:5432/database; ' +
           'what is between its first : and its last @ is the password; in a password write / as %2F, ? as %3F, ' +
           '# as %23, @ as %40 and % as %25, and @ as %40 elsewhere',
       );
