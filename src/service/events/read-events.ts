@@ -2,12 +2,15 @@ import { describeIssue, describeValue, type ErrorCode, type Issue } from '../../
 import { didYouMean } from '../../core/suggest.js';
 import { countWork } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from '../http/errors.js';
-import { ELEMENT_CHARS_MAX, JsonIssueError, parseJson, pointerPart } from '../http/json.js';
+import { JsonIssueError, parseJson, pointerPart } from '../http/json.js';
 import { type EventField, eventFieldNames, eventFields, type FieldType, readOccurredAt } from './fields.js';
 import { charsOf, EVENT_CHARS, type EventDraft, objectFault, TURN_CHARS, workOf } from './record.js';
 
 /** The most events of one request, which one commit stores. */
 export const EVENTS_MAX = 10_000;
+
+/** A line is parsed in one piece. Room for the largest event with each of its characters escaped (`\u0041`). */
+const LINE_CHARS_MAX = 512 * 1024;
 
 /** How many faults are listed one by one; all are counted. */
 const SHOWN_ISSUES_MAX = 100;
@@ -52,8 +55,8 @@ export async function readNdjsonEvents(body: string, collection: string | undefi
     await afterWork(text.length + 1);
     if (text.trim() === '') continue;
     const add = addTo(faults, { value: text, pointer: '', line });
-    if (text.length > ELEMENT_CHARS_MAX) {
-      add('', 'request.range', `an event in at most ${ELEMENT_CHARS_MAX} characters`, `${text.length}`);
+    if (text.length > LINE_CHARS_MAX) {
+      add('', 'request.range', `an event in at most ${LINE_CHARS_MAX} characters`, `${text.length}`);
       continue;
     }
     try {

@@ -90,8 +90,17 @@ export function objectFault(value: unknown, depth = 1): string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'with a number beyond the range of a double';
   if (value === null || typeof value !== 'object') return undefined;
   if (depth > DEPTH_MAX) return `nested more than ${DEPTH_MAX} deep`;
-  for (const part of Object.values(value)) {
-    const fault = objectFault(part, depth + 1);
+  if (Array.isArray(value)) {
+    for (const part of value) {
+      const fault = objectFault(part, depth + 1);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+  const members = value as Readonly<Record<string, unknown>>; // of JSON
+  // Half the time of Object.values, which matters with 100,000 members.
+  for (const name in members) {
+    const fault = objectFault(members[name], depth + 1);
     if (fault !== undefined) return fault;
   }
   return undefined;

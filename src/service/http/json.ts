@@ -7,7 +7,7 @@ import { badRequest, ServiceError } from './errors.js';
 /** How much text to parse before others are answered: some milliseconds of work, even before the code is optimised. */
 const SLICE_CHARS = 64 * 1024;
 /** An element of the outermost array is parsed in one piece. */
-export const ELEMENT_CHARS_MAX = 1024 * 1024;
+const ELEMENT_CHARS_MAX = 1024 * 1024;
 /** Deeper than any request of the interface, and safe for recursive code. */
 const DEPTH_MAX = 256;
 
