@@ -10,7 +10,7 @@ import { type Caller, type OpenedEvents, openEvents } from './opened.js';
 
 const COUNT = 60;
 const CHARS = 60_000;
-/** How many turns the work over all of these takes at least, with some 128 KiB each; by their number it would be one. */
+/** How many turns the work over all of these takes at least, about 128 KiB each; by their number it would be one. */
 const TURNS_MIN = 18;
 
 const large = (chars = CHARS, more = {}) =>
