@@ -18,6 +18,20 @@ export async function* inTurns<Value>(values: Iterable<Value>, valuesPerTurn: nu
   }
 }
 
+/**
+ * Counts work, in a unit of its caller's, and yields to the event loop once there was enough for a turn, which should
+ * take about 10 ms.
+ */
+export function countWork(workPerTurn: number): (work: number) => Promise<void> | undefined {
+  let done = 0;
+  return (work) => {
+    done += work;
+    if (done < workPerTurn) return undefined;
+    done = 0;
+    return nextTurn();
+  };
+}
+
 /** Runs a generator to its end, and yields to the event loop at each `yield`. */
 export async function inPauses<Result>(work: InTurns<Result>): Promise<Result> {
   for (;;) {

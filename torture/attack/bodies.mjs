@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { check } from './report.mjs';
-import { isAlive, longestTurn, pause, peakMb, probe, show, start, stop } from './server.mjs';
+import { addCollection, isAlive, longestTurn, pause, peakMb, probe, show, start, stop } from './server.mjs';
 
 const TIME = '2026-01-01T00:00:00Z';
 
@@ -10,6 +10,7 @@ const TURN_MS_MAX = 50;
 /** 3: bodies that take disproportionate memory or time. */
 export async function bodies() {
   const server = await start();
+  addCollection(server, 'events');
   const wide = (count) => `timestamp,${Array.from({ length: count }, (_, i) => `c${i}`).join(',')}\n`;
   const row = (count) => `${TIME}${',1'.repeat(count)}\n`;
   const frame = (id) => {
@@ -44,6 +45,13 @@ export async function bodies() {
     return { ...rest, operations: [{ ...only, output }] };
   };
   const fresh = Array.from({ length: 250_000 }, (_, i) => `{"timeseriesId":"f${i}","timestamp":0,"val":1}`);
+  const large = (prefix, chars) =>
+    Array.from({ length: 200 }, (_, i) => {
+      const details = Array.from({ length: 4000 }, (_, k) => [`key${k}`, k % 2 === 0 ? 'x'.repeat(chars) : k]);
+      const event = { id: `${prefix}${i}`, name: prefix, eventDetails: Object.fromEntries(details) };
+      return JSON.stringify(event);
+    });
+  const events = (prefix, chars = 4) => `[${large(prefix, chars).join(',')}]`;
   function* longLine() {
     yield Buffer.from('timestamp,value\n');
     for (let i = 0; i < 2048; i++) yield Buffer.alloc(2 ** 20, 0x78);
@@ -53,7 +61,8 @@ export async function bodies() {
       yield Buffer.concat(Array.from({ length: 5000 }, (_, j) => frame(`frame-${i}-${j}`)));
     }
   }
-  const [json, csv, columns] = ['application/json', 'text/csv', 'application/vnd.windrow.columns'];
+  const [json, ndjson, csv] = ['application/json', 'application/x-ndjson', 'text/csv'];
+  const columns = 'application/vnd.windrow.columns';
   const gzip = { 'content-encoding': 'gzip' };
   const blank = gzipSync(Buffer.alloc(2 ** 30, 0x0a), { level: 1 });
   const cases = [
@@ -67,6 +76,20 @@ export async function bodies() {
     ['JSON of 16 MiB: nested', json, `[${'['.repeat(MIB16 / 2 - 10)}${']'.repeat(MIB16 / 2 - 10)}]`],
     ['JSON of 16 MiB: one text', json, `["${'x'.repeat(MIB16 - 10)}"]`],
     ['JSON of 16 MiB: events', json, filled('{"name":"a","severity":"b","x":1},'), '/core/events'],
+    ['JSON: 200 events of 60 kB, stored', json, events('a'), '/core/events'],
+    ['JSON: the same again', json, events('a'), '/core/events'],
+    [
+      'JSON: 200 small events in their place',
+      json,
+      JSON.stringify(Array.from({ length: 200 }, (_, i) => ({ id: `a${i}` }))),
+      '/core/events',
+    ],
+    ['NDJSON: 200 events of 60 kB, stored', ndjson, large('b', 4).join('\n'), '/core/events'],
+    ['JSON: 200 events of 70 kB, refused', json, events('c', 9), '/core/events'],
+    ['NDJSON: 200 events of 70 kB, refused', ndjson, large('c', 9).join('\n'), '/core/events'],
+    ['NDJSON of 16 MiB: blank lines, events', ndjson, '\n'.repeat(MIB16 - 10), '/core/events'],
+    ['NDJSON of 16 MiB: an event of one line', ndjson, `{"name":"${'x'.repeat(MIB16 - 20)}"}`, '/core/events'],
+    ['a page of events of 60 kB', undefined, undefined, '/core/events?$orderby=id desc', { pagesize: '1000' }],
     ['JSON: 400,000 ranges', json, JSON.stringify([item]), '/operations'],
     ['JSON of 16 MiB: operations', json, filled('{"metric":"a","operations":[{"operation":"Ad"}]},'), '/operations'],
     ['JSON: 20,000 steps that are none', json, JSON.stringify([{ operations: Array(20_000).fill({}) }]), '/operations'],
@@ -77,7 +100,7 @@ export async function bodies() {
     ['JSON: 1,000 items, registered', json, many(1000), '/operations'],
     ['a key of 16 MiB', json, `[{"${'k'.repeat(MIB16 - 20)}":1}]`, '/operations'],
     ['1 GiB of blank lines, packed, CSV', csv, blank, undefined, gzip],
-    ['1 GiB of blank lines, packed, NDJSON', 'application/x-ndjson', blank, undefined, gzip],
+    ['1 GiB of blank lines, packed, NDJSON', ndjson, blank, undefined, gzip],
   ];
   const good = await probe(server);
   await pause(10_000);
@@ -87,11 +110,20 @@ export async function bodies() {
   console.log(`  before: ${show(usual)}`);
   for (const [what, type, given, path = '/core/samples', headers = {}] of cases) {
     const body = typeof given === 'function' ? ReadableStream.from(given()) : given;
-    const options = { method: 'POST', body, ...(typeof given === 'function' ? { duplex: 'half' } : {}) };
+    const options = {
+      method: type === undefined ? 'GET' : 'POST',
+      body,
+      ...(typeof given === 'function' ? { duplex: 'half' } : {}),
+    };
     const startMs = performance.now();
     const told = await fetch(server.url + path, {
       ...options,
-      headers: { authorization: server.authorization, 'content-type': type, ercollectionid: 'none', ...headers },
+      headers: {
+        authorization: server.authorization,
+        ...(type && { 'content-type': type }),
+        ercollectionid: 'events',
+        ...headers,
+      },
     }).then(
       async (answer) => `${answer.status} ${JSON.parse(await answer.text()).status.message.slice(0, 70)}`,
       (error) => `the connection was ended (${error.cause?.code ?? error.message})`,

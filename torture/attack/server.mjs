@@ -60,6 +60,12 @@ export async function start({ data = folder(), words = [], descriptors, grant = 
   return server;
 }
 
+/** Creates a collection of events, to which the good client has access. */
+export function addCollection({ clientId, data }, id) {
+  const words = ['--org', 'acme', '--allow', clientId, '--data-dir', data];
+  spawnSync(process.execPath, [command, 'collection', 'add', id, ...words]);
+}
+
 /** The longest turn of the service's event loop since the last call, in milliseconds of its own processor time. */
 export async function longestTurn({ child, turns }) {
   const told = once(turns, 'longest');

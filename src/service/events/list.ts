@@ -17,13 +17,13 @@ export interface ListRequest {
   readonly continuationToken: string | undefined;
 }
 
-/** The answer as JSON; undefined when nothing matches. */
+/** The answer as JSON, in pieces; undefined when nothing matches. */
 export async function listEvents(
   context: ServiceContext,
   tokens: ContinuationTokens,
   principal: Principal,
   { collection, rawQuery, pageSize, continuationToken }: ListRequest,
-): Promise<string | undefined> {
+): Promise<readonly Uint8Array[] | undefined> {
   const query = readEventQuery(rawQuery);
   const binding = { list: 'events', principal, query: [collection, query] };
   const opened = continuationToken === undefined ? undefined : await tokens.open(binding, continuationToken);
@@ -45,7 +45,7 @@ export async function listEvents(
     continuationToken: next === undefined ? null : await tokens.seal(binding, next, opened?.expiresMs),
   };
   const [head, tail] = aroundRecords(paging);
-  return `${head}${records}${tail}`;
+  return [Buffer.from(head), ...records, Buffer.from(tail)];
 }
 
 function expired(): never {

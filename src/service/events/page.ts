@@ -1,9 +1,10 @@
+import { countWork } from '../../storage/next-turn.js';
 import { type Condition, equal, type Order, type Reader } from '../../storage/storage.js';
 import { type EventRow, events } from '../../storage/tables/events.js';
 import type { EventField } from './fields.js';
 import { horizonOf } from './horizon.js';
 import type { EventQuery } from './odata/query.js';
-import { recordJson } from './record.js';
+import { recordJson, TURN_CHARS, workOf } from './record.js';
 import { type CollectionKey, countEvents } from './store.js';
 
 /** A search for a page of a collection: plain data, so that it can be done in a thread. */
@@ -33,8 +34,8 @@ export interface EventPlace {
 }
 
 export interface EventPage {
-  /** JSON records, with commas between them. */
-  readonly records: string;
+  /** JSON records, with commas between them, in pieces. */
+  readonly records: readonly Uint8Array[];
   readonly totalCount: number | null;
   /** Whether anything matches, regardless of `$top`. */
   readonly hasMatches: boolean;
@@ -58,25 +59,92 @@ export async function readPage(
     ['endCommit', '>', commit],
     ...query.filter.map(({ field, value }) => [field, '=', value] as const),
   ];
-  const orderBy = totalOrder(query);
   const last = place && (await lastGiven(tx, collection, place));
   if (place !== undefined && last === undefined) return undefined;
   const givenBefore = place?.givenCount ?? 0;
   const left = (query.top ?? Infinity) - givenBefore;
   const size = Math.min(pageSize, left);
-  // One more than fits the page, to know whether another follows.
-  const found = await findAfter(tx, where, orderBy, last, size + 1);
-  const rows = found.slice(0, size);
+  const { records, foundCount, end } = await findRecords(tx, where, query, last, size);
   const totalCount =
-    place === undefined ? await countMatches(tx, collection, where, query, found, size) : place.totalCount;
-  const end = rows.at(-1);
-  const hasNext = end !== undefined && found.length > size && size < left;
+    place === undefined ? await countMatches(tx, collection, where, query, foundCount, size) : place.totalCount;
+  const hasNext = end !== undefined && foundCount > size && size < left;
   const next: EventPlace | undefined = hasNext
     ? { commit, totalCount, givenCount: givenBefore + size, lastId: end.id, lastFirstCommit: end.firstCommit }
     : undefined;
-  const records = rows.map((row) => recordJson(row, query.select)).join(',');
-  return { records, totalCount, hasMatches: found.length > 0, next };
+  return { records, totalCount, hasMatches: foundCount > 0, next };
 }
+
+/** What the first query of a page asks for; the rows that it finds tell how many the next one may ask for. */
+const FOUND_FIRST = 16;
+const FOUND_MAX = 64;
+const FOUND_CHARS = 1024 * 1024;
+
+/** The records of a page, whether another page follows, and the last event. */
+interface FoundRecords {
+  readonly records: readonly Uint8Array[];
+  /** One more than fits the page, if another follows. */
+  readonly foundCount: number;
+  readonly end: EventRow | undefined;
+}
+
+/**
+ * Finds the records of a page. Where an index has the order, queries are short and others are answered in between;
+ * elsewhere there is one, as each looks at the whole collection.
+ */
+async function findRecords(
+  tx: Reader,
+  where: readonly Condition<EventRow>[],
+  query: EventQuery,
+  last: EventRow | undefined,
+  size: number,
+): Promise<FoundRecords> {
+  const hasIndex = isIndexed(query);
+  const orderBy = totalOrder(query);
+  const pieces = createPieces();
+  let end: EventRow | undefined;
+  let foundCount = 0;
+  for (let limit = hasIndex ? FOUND_FIRST : size + 1; foundCount <= size; ) {
+    const count = Math.min(limit, size + 1 - foundCount);
+    const find = hasIndex ? findInIndex : findAfter;
+    const found = await find(tx, where, orderBy, end ?? last, count);
+    let work = 0;
+    for (const row of found.slice(0, size - foundCount)) {
+      end = row;
+      work += workOf(row);
+      await pieces.add(recordJson(row, query.select), workOf(row));
+    }
+    foundCount += found.length;
+    if (found.length < count) break;
+    limit = Math.min(FOUND_MAX, Math.max(1, Math.floor((FOUND_CHARS * found.length) / work)));
+  }
+  return { records: pieces.end(), foundCount, end };
+}
+
+/** Joins the JSON of records into pieces; others are answered after each. */
+function createPieces() {
+  const pieces: Uint8Array[] = [];
+  const afterWork = countWork(TURN_CHARS);
+  let texts: string[] = [];
+  const put = () => {
+    if (texts.length === 0) return;
+    pieces.push(encoder.encode(`${pieces.length === 0 ? '' : ','}${texts.join(',')}`));
+    texts = [];
+  };
+  return {
+    add: (text: string, work: number): Promise<void> | undefined => {
+      texts.push(text);
+      const turn = afterWork(work);
+      if (turn !== undefined) put();
+      return turn;
+    },
+    end: (): readonly Uint8Array[] => {
+      put();
+      return pieces;
+    },
+  };
+}
+
+const encoder = new TextEncoder();
 
 /** Fields with an index in the usual order. */
 const INDEXED: readonly EventField[] = ['occurredAt', 'status'];
@@ -114,17 +182,52 @@ async function findAfter(
   return [...found, ...(await tx.find(events, rest))];
 }
 
+/**
+ * Likewise, in the order of an index that ends with the id. Events that tie with the last one are a search of their
+ * own: from a place within many, the index would be read from the first of them.
+ */
+async function findInIndex(
+  tx: Reader,
+  where: readonly Condition<EventRow>[],
+  orderBy: readonly Order<EventRow>[],
+  last: EventRow | undefined,
+  limit: number,
+): Promise<EventRow[]> {
+  const [first, id, ...others] = orderBy;
+  if (last === undefined || first === undefined || id === undefined || others.length > 0) {
+    return findAfter(tx, where, orderBy, last, limit);
+  }
+  const { column, isDescending = false } = first;
+  const value = last[column];
+  const later = isDescending ? '<' : '>';
+  const searches: Condition<EventRow>[][] = [
+    [
+      [column, '=', value],
+      [id.column, later, last[id.column]],
+    ],
+  ];
+  if (value !== null) searches.push([[column, later, value]]);
+  if (isDescending && value !== null) searches.push([[column, '=', null]]);
+  if (!isDescending && value === null) searches.push([[column, '!=', null]]);
+  const found: EventRow[] = [];
+  for (const search of searches) {
+    if (found.length === limit) break;
+    found.push(...(await tx.find(events, { where: [...where, ...search], orderBy, limit: limit - found.length })));
+  }
+  return found;
+}
+
 // For the first page only, which shows the current state: each write keeps the collection's total up to date.
 async function countMatches(
   tx: Reader,
   collection: CollectionKey,
   where: readonly Condition<EventRow>[],
   query: EventQuery,
-  found: readonly EventRow[],
+  foundCount: number,
   size: number,
 ): Promise<number | null> {
   if (!query.hasCount) return null;
-  if (found.length <= size) return found.length;
+  if (foundCount <= size) return foundCount;
   return query.filter.length === 0 ? countEvents(tx, collection) : tx.count(events, where);
 }
 

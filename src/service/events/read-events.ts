@@ -1,13 +1,16 @@
 import { describeIssue, describeValue, type ErrorCode, type Issue } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
-import { inTurns } from '../../storage/next-turn.js';
+import { countWork } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from '../http/errors.js';
 import { JsonIssueError, parseJson, pointerPart } from '../http/json.js';
 import { type EventField, eventFieldNames, eventFields, type FieldType, readOccurredAt } from './fields.js';
-import { EVENTS_PER_TURN, type EventDraft, objectFault } from './record.js';
+import { charsOf, EVENT_CHARS, type EventDraft, objectFault, TURN_CHARS, workOf } from './record.js';
 
 /** The most events of one request, which one commit stores. */
 export const EVENTS_MAX = 10_000;
+
+/** A line is parsed in one piece. Room for the largest event with each of its characters escaped (`\u0041`). */
+const LINE_CHARS_MAX = 512 * 1024;
 
 /** How many faults are listed one by one; all are counted. */
 const SHOWN_ISSUES_MAX = 100;
@@ -45,18 +48,37 @@ export async function readJsonEvents(body: unknown, collection: string | undefin
 export async function readNdjsonEvents(body: string, collection: string | undefined): Promise<EventDraft[]> {
   const posted: Posted[] = [];
   const faults: Faults = { shown: [], count: 0 };
-  for await (const [index, text] of inTurns(body.split('\n').entries(), EVENTS_PER_TURN)) {
+  const afterWork = countWork(TURN_CHARS);
+  let line = 0;
+  for (const text of linesOf(body)) {
+    line++;
+    await afterWork(text.length + 1);
     if (text.trim() === '') continue;
-    const line = index + 1;
+    const add = addTo(faults, { value: text, pointer: '', line });
+    if (text.length > LINE_CHARS_MAX) {
+      add('', 'request.range', `an event in at most ${LINE_CHARS_MAX} characters`, `${text.length}`);
+      continue;
+    }
     try {
       posted.push({ value: parseJson(text), pointer: '', line });
     } catch (error) {
       const fault = { pointer: '', expected: 'an event as JSON', received: describeValue(text) };
       const { pointer, expected, received } = error instanceof JsonIssueError ? error.issue : fault;
-      addTo(faults, { value: text, pointer: '', line })(pointer, 'request.json', expected, received);
+      add(pointer, 'request.json', expected, received);
     }
+    await afterWork(EVENT_CHARS);
   }
   return readPosted(posted, collection, faults);
+}
+
+// Not `split`, which would take as long and as much memory as the body has lines before others are answered.
+function* linesOf(body: string): Generator<string> {
+  for (let from = 0; from <= body.length; ) {
+    const at = body.indexOf('\n', from);
+    const end = at < 0 ? body.length : at;
+    yield body.slice(from, end);
+    from = end + 1;
+  }
 }
 
 /** @throws ServiceError 400 with every fault of every event; 413 for too many events. */
@@ -68,9 +90,12 @@ async function readPosted(
   checkCount(posted.length);
   const events: EventDraft[] = [];
   const keys = new Set<string>();
-  for await (const one of inTurns(posted, EVENTS_PER_TURN)) {
+  const afterWork = countWork(TURN_CHARS);
+  for (const one of posted) {
     const add = addTo(faults, one);
     const event = readEvent(one.value, collection, add);
+    // What is refused may be of any size.
+    await afterWork(event === undefined ? TURN_CHARS : workOf(event));
     if (event === undefined) continue;
     const key = JSON.stringify([event.ercollectionid, event.id]);
     if (event.id !== null && keys.has(key)) {
@@ -252,8 +277,7 @@ function checkKey(key: Stored | undefined, pointer: string, add: AddIssue): void
 }
 
 function checkSize(fields: Readonly<Partial<Record<EventField, Stored>>>, add: AddIssue): void {
-  let charCount = 0;
-  for (const value of Object.values(fields)) if (typeof value === 'string') charCount += value.length;
+  const charCount = charsOf(fields);
   if (charCount <= EVENT_CHARS_MAX) return;
   add('', 'request.range', `an event of at most ${EVENT_CHARS_MAX} characters of text and JSON`, `${charCount}`);
 }

@@ -1,14 +1,17 @@
 import { groupBy } from '../../core/group.js';
-import { inTurns } from '../../storage/next-turn.js';
+import { countWork } from '../../storage/next-turn.js';
 import { type Condition, equal, type Reader, type Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
-import { EVENTS_PER_TURN, type EventRecord, isSameEvent } from './record.js';
+import { type EventRecord, isSameEvent, TURN_CHARS, workOf } from './record.js';
 
 /** A collection's key in the rows of its events. */
 export interface CollectionKey {
   readonly organisation: string;
   readonly ercollectionid: string;
 }
+
+/** Events that one query looks up: those that are stored may be large, whatever the ones to store are. */
+const LOOKED_UP = 32;
 
 /**
  * Stores events under (collection, id), which must be unique among them. A replaced version is kept for later pages of
@@ -22,11 +25,12 @@ export async function storeEvents(
 ) {
   let created = 0;
   let replaced = 0;
+  const afterWork = countWork(TURN_CHARS);
   for (const [ercollectionid, ofCollection] of groupBy(records, (record) => record.ercollectionid)) {
     const collection = { organisation, ercollectionid };
     const createdBefore = created;
-    for await (const part of inTurns(partsOf(ofCollection), 1)) {
-      const current = await currentVersions(tx, collection, part);
+    for (const part of partsOf(ofCollection)) {
+      const current = await currentVersions(tx, collection, part, afterWork);
       // Awaited together, so that they travel together to a database elsewhere.
       const ended: Promise<unknown>[] = [];
       const added: EventRow[] = [];
@@ -37,11 +41,14 @@ export async function storeEvents(
         else {
           replaced++;
           ended.push(endVersions(tx, collection, record.id, nowMs));
+          const turn = afterWork(workOf(before));
+          if (turn !== undefined) await Promise.all([turn, ...ended.splice(0)]);
         }
         const version = { organisation, firstCommit: tx.commit, endCommit: NEVER, endedMs: null };
         added.push({ ...record, ...version });
       }
       await Promise.all([...ended, tx.insertAll(events, added)]);
+      await afterWork(TURN_CHARS);
     }
     await addToCount(tx, collection, created - createdBefore);
   }
@@ -102,16 +109,32 @@ async function currentVersions(
   tx: Transaction,
   collection: CollectionKey,
   records: readonly EventRecord[],
+  afterWork: ReturnType<typeof countWork>,
 ): Promise<Map<string, EventRow>> {
-  const ids = records.map(({ id }) => id);
-  const where: Condition<EventRow>[] = [...equal({ ...collection, endCommit: NEVER }), ['id', 'in', ids]];
-  const rows = await tx.find(events, { where });
-  return new Map(rows.map((row) => [row.id, row]));
+  const current = new Map<string, EventRow>();
+  for (let start = 0; start < records.length; start += LOOKED_UP) {
+    const ids = records.slice(start, start + LOOKED_UP).map(({ id }) => id);
+    const where: Condition<EventRow>[] = [...equal({ ...collection, endCommit: NEVER }), ['id', 'in', ids]];
+    let work = 0;
+    for (const row of await tx.find(events, { where })) {
+      current.set(row.id, row);
+      work += workOf(row);
+    }
+    await afterWork(work);
+  }
+  return current;
 }
 
-// Slices that are looked up in one query.
+// Slices that are stored in one turn.
 function* partsOf(records: readonly EventRecord[]): Generator<readonly EventRecord[]> {
-  for (let start = 0; start < records.length; start += EVENTS_PER_TURN) {
-    yield records.slice(start, start + EVENTS_PER_TURN);
+  let start = 0;
+  let work = 0;
+  for (const [index, record] of records.entries()) {
+    work += workOf(record);
+    if (work < TURN_CHARS) continue;
+    yield records.slice(start, index + 1);
+    start = index + 1;
+    work = 0;
   }
+  if (start < records.length) yield records.slice(start);
 }

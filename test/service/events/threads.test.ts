@@ -58,8 +58,8 @@ describe.runIf(process.env.WINDROW_TEST_STORE !== 'postgres')('a search of a who
 
   it('is done by the main thread, with a warning, where the thread for it dies', async () => {
     await post(10);
-    const text = await listThrough(() => Promise.reject(new Error('Worker terminated')));
-    expect(JSON.parse(text!).data).toMatchObject([{ id: 'e7' }]);
+    const pieces = await listThrough(() => Promise.reject(new Error('Worker terminated')));
+    expect(JSON.parse(Buffer.concat(pieces!).toString()).data).toMatchObject([{ id: 'e7' }]);
     expect(events.service.logLines.join()).toContain('events are searched in the main thread');
   });
 

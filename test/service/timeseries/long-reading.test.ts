@@ -42,3 +42,28 @@ it.each(['text/csv', 'application/x-ndjson', 'application/vnd.windrow.columns'])
     expect(turnCount).toBeGreaterThanOrEqual(PIECES);
   },
 );
+
+it('a page of many series yields to other requests', async () => {
+  const ids = Array.from({ length: 800 }, (_, i) => `s${i}`);
+  const payload = JSON.stringify(ids.map((timeseriesId) => ({ timeseriesId, timestamp: 0, val: 1 })));
+  const json = { ...headers, 'content-type': 'application/json' };
+  const written = await service.app.inject({ method: 'POST', url: '/core/samples', headers: json, payload });
+  expect(written.statusCode).toBe(200);
+  const turnsOf = async (some: readonly string[]) => {
+    let turnCount = 0;
+    let isOver = false;
+    const count = (): void => {
+      turnCount++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const url = `/core/samples?timeseries_ids=${some.join(',')}`;
+    const { body } = await service.app.inject({ method: 'GET', url, headers });
+    isOver = true;
+    expect(JSON.parse(body).data).toHaveLength(some.length);
+    return turnCount;
+  };
+  // To look the series up, and to read them.
+  const few = await turnsOf(ids.slice(0, 1));
+  expect(await turnsOf(ids)).toBeGreaterThanOrEqual(few + 20);
+});

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import type { Series, SeriesReference } from '../../../core/series.js';
+import { countWork } from '../../../storage/next-turn.js';
 import { aroundRecords } from '../../http/envelope.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
 import { continuationTokenOf } from '../../http/paging.js';
@@ -52,12 +53,30 @@ async function answerPage(
   const from = token !== undefined ? ((await tokens.open(binding, token)).place as Place) : undefined; // sealed below
   const page = await readPage(context, principal.organisation, references, samplesRequest, limit, from);
   const next = page.next === undefined ? null : await tokens.seal(binding, page.next);
-  const write = jsonObjects(',');
-  const rows = Buffer.concat(page.series.map(write));
+  const rows = await rowsOf(page.series);
   const [head, tail] = aroundRecords({ continuationToken: next });
   // Without the comma after the last object.
   const body = Buffer.concat([Buffer.from(head), rows.subarray(0, Math.max(0, rows.length - 1)), Buffer.from(tail)]);
   return reply.type(`${JSON_TYPE}; charset=utf-8`).send(body);
+}
+
+/** Samples of a page that are written before others are answered. */
+const TURN_SAMPLES = 10_000;
+/** As much work as a series takes besides its samples, in samples. */
+const SERIES_WORK = 40;
+
+async function rowsOf(page: readonly Series[]): Promise<Buffer> {
+  const write = jsonObjects(',');
+  const afterWork = countWork(TURN_SAMPLES);
+  const parts: Uint8Array[] = [];
+  for (const series of page) {
+    for (let from = 0; from < series.timeMs.length; from += TURN_SAMPLES) {
+      const timeMs = series.timeMs.subarray(from, from + TURN_SAMPLES);
+      parts.push(write({ ...series, timeMs, value: series.value.subarray(from, from + TURN_SAMPLES) }));
+      await afterWork(SERIES_WORK + timeMs.length);
+    }
+  }
+  return Buffer.concat(parts);
 }
 
 async function* streamed(pieces: AsyncIterable<Series>, form: StreamedForm): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,7 @@
 import { groupBy } from '../../../core/group.js';
 import { nextDouble } from '../../../core/next-double.js';
 import type { Series, SeriesReference } from '../../../core/series.js';
+import { countWork } from '../../../storage/next-turn.js';
 import type { Columns } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
@@ -24,6 +25,10 @@ export interface SamplesPage {
  */
 export const PIECE_SAMPLES = 65_536;
 
+/** As much work as a read of a series takes besides its samples, in samples. */
+const SERIES_WORK = 1000;
+const TURN_SAMPLES = 65_536;
+
 /** Reads up to `limit` samples of the series, one series after the other. */
 export async function readPage(
   context: ServiceContext,
@@ -34,6 +39,7 @@ export async function readPage(
   from: Place | undefined,
 ): Promise<SamplesPage> {
   const series: Series[] = [];
+  const afterWork = countWork(TURN_SAMPLES);
   let room = limit;
   for (let index = from?.seriesIndex ?? 0; index < references.length; index++) {
     const reference = references[index]!;
@@ -48,6 +54,7 @@ export async function readPage(
     }
     if (found.timeMs.length > 0) series.push({ ...reference, ...found });
     room -= found.timeMs.length;
+    await afterWork(SERIES_WORK + found.timeMs.length);
   }
   return { series, next: undefined };
 }
@@ -107,10 +114,12 @@ export async function checkSeries(
 ): Promise<void> {
   const placement = await placements.of(organisation);
   const missing = new Set<SeriesReference>();
+  const afterWork = countWork(TURN_SAMPLES);
   for (const [shard, part] of groupBy(references, ({ timeseriesId }) => placement.shardOf(timeseriesId))) {
     await storage.read(shard, async (tx) => {
       for (const reference of part) {
         if ((await samples.info(tx, organisation, reference)) === undefined) missing.add(reference);
+        await afterWork(SERIES_WORK);
       }
     });
   }
