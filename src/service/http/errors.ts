@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, RequestError, WindrowError } from '../../core/errors.js';
+import { optionName } from '../../formats/table/table-options.js';
 import { DamagedSamplesError, StorageFullError } from '../../storage/errors.js';
 import { errorEnvelope } from './envelope.js';
 
@@ -113,10 +114,12 @@ function shortened(message: string): string {
   return hidden.length === 0 ? message : `${lines.join('\n')}\n  and ${hidden.length} more, in data.issues`;
 }
 
-/** A message without its words on options, `; the option decimal says which (--decimal point)`: a body has none. */
-export function withoutOptions(message: string): string {
-  const parts = message.split('; ').filter((part) => !/\boption\b.* \(--/.test(part));
-  return parts.join('; ').replace(/ \(--[^)]*\)/g, '');
+/** The message without how options mend it, `; the option decimal says which (--decimal point)`: a body has none. */
+export function messageForBody({ message, options }: WindrowError): string {
+  const flags = options.map(({ option }) => `--${optionName(option)}`);
+  const [reason = '', ...mends] = message.split('; ');
+  const left = mends.filter((mend) => !flags.some((flag) => mend.includes(flag)));
+  return [flags.reduce((text, flag) => text.replace(` (${flag})`, ''), reason), ...left].join('; ');
 }
 
 export function describeWindrowError(error: WindrowError): ServiceError {
@@ -138,7 +141,7 @@ export function describeWindrowError(error: WindrowError): ServiceError {
   const statusCode = httpStatusOf(code) ?? 500;
   if (statusCode === 503) return unavailable(error.message);
   const isShown = statusCode < 500 || error instanceof DamagedSamplesError;
-  return new ServiceError(statusCode, isShown ? withoutOptions(error.message) : `internal error (${code})`, {
+  return new ServiceError(statusCode, isShown ? messageForBody(error) : `internal error (${code})`, {
     details: { code },
   });
 }

@@ -265,6 +265,7 @@ describe('samples', () => {
   it.each([
     ['a word', 'timestamp,timeseriesId,value\n2026-01-01,a,abc\n', /"abc" is not a number; expected a decimal/],
     ['a decimal comma', 'timestamp;timeseriesId;value\n2026-01-01;a;1,5\n2026-01-02;a;1.5\n', /decimal/],
+    ['lines before its header', 'a report\nof today,x\ntimestamp,value\n2026-01-01,1\n', /line 1/],
     ['no value', 'timestamp,timeseriesId,x\n2026-01-01,a,1\n', /no column value or val; it has/],
   ])('the fault of a CSV with %s names no option of the command', async (_, body, told) => {
     const answer = await post('/core/samples', 'text/csv', body);

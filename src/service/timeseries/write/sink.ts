@@ -5,7 +5,7 @@ import { type Origin, ResultSeriesError, type SampleChange } from '../../../stor
 import type { Placement } from '../../../storage/shard.js';
 import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
-import { describeWindrowError, ServiceError, unavailable, withoutOptions } from '../../http/errors.js';
+import { describeWindrowError, messageForBody, ServiceError, unavailable } from '../../http/errors.js';
 import { type BatchCounts, createSampleBatch, takeChanges } from './batch.js';
 import { writtenByItem } from './delete.js';
 import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
@@ -188,7 +188,7 @@ export function withStoredCount(error: unknown, samplesStored: number): unknown 
   const storedText = describeStored(samplesStored);
   if (error instanceof CsvError) {
     const details = { code: error.code, ...(error.line === undefined ? {} : { line: error.line }), samplesStored };
-    return new ServiceError(400, `${withoutOptions(error.message)}; ${storedText}`, { details, cause: error });
+    return new ServiceError(400, `${messageForBody(error)}; ${storedText}`, { details, cause: error });
   }
   if (samplesStored === 0) return error;
   if (error instanceof StorageFullError) {
