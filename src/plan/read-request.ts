@@ -88,7 +88,7 @@ function readItem(item: unknown, pointer: string, timezone: string, reportAll: R
   const report = within(reportAll, pointer);
   // One problem in place of one for each method.
   if (typeof Object(item).as === 'function') {
-    return refuse(report, 'request.type', "`.as('…')` at the end of a pipeline", item);
+    return refuse(report, 'request.type', "`.as('…')` at the end", item);
   }
   if (!isObjectOf(item, ITEM_FIELDS, report)) return undefined;
   const metric = readText(item.metric, 'a name for the result', within(report, '/metric'));

@@ -279,7 +279,7 @@ describe('thousands of steps in reverse order', () => {
 test('a pipeline without `as` is one problem that says how to end it', () => {
   // `as`: what a program in JavaScript may hand in.
   const given = [pipeline('zone').mul(2)] as unknown as RequestItem[];
-  expect(() => createPlan(given)).toThrow("/0: expected `.as('…')` at the end of a pipeline, received an object");
+  expect(() => createPlan(given)).toThrow("/0: expected `.as('…')` at the end, received an object");
 });
 
 describe('a pipeline that reads another', () => {

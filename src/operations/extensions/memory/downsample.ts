@@ -32,22 +32,16 @@ export const downsample: Operation<DownsampleMethods> = {
   },
 };
 
-// Slots.
 const END_MS = 0; // of the open window
-// Lists: the samples of the open window.
-const TIMES = 0;
-const VALUES = 1;
 
 /** What a method adds to `byWindows`. */
 interface Method extends Pick<RegridRunner, 'close' | 'watermark' | 'slotCount' | 'listCount'> {
-  /** Turns the samples of a window that has ended into results. */
-  readonly finish: (state: State, out: Output) => void;
   /** Whether it has taken a sample itself, so that no window gathers it. */
-  readonly takeAhead?: (state: State, timeMs: number, value: number, out: Output) => boolean;
+  readonly takeFirst?: (state: State, timeMs: number, value: number, out: Output) => boolean;
 }
 
-// Gathers the samples of a window in the first two lists.
-function byWindows(windows: Windows, { finish, takeAhead, ...runner }: Method): RegridRunner {
+// Gathers the samples of a window in the first two lists; `finish` turns a window that has ended into results.
+function byWindows(windows: Windows, finish: (state: State, out: Output) => void, method: Method): RegridRunner {
   return {
     kind: 'regrid',
     start: ({ slots }) => {
@@ -55,21 +49,22 @@ function byWindows(windows: Windows, { finish, takeAhead, ...runner }: Method): 
     },
     push: (state, { timeMs, value, count }, out) => {
       const { slots, lists } = state;
+      const [times, values] = lists;
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         if (!(t < slots[END_MS]!)) {
           finish(state, out);
           slots[END_MS] = windows.next(windows.startOf(t));
         }
-        if (takeAhead?.(state, t, value[i]!, out) === true) continue;
-        lists[TIMES]!.push(t);
-        lists[VALUES]!.push(value[i]!);
+        if (method.takeFirst?.(state, t, value[i]!, out) === true) continue;
+        times!.push(t);
+        values!.push(value[i]!);
       }
     },
     advance: (state, watermarkMs, out) => {
       if (watermarkMs >= state.slots[END_MS]!) finish(state, out);
     },
-    ...runner,
+    ...method,
   };
 }
 
@@ -89,13 +84,12 @@ function extremes(windows: Windows): RegridRunner {
     }
     for (const list of lists) list.clear();
   }
-  return byWindows(windows, {
-    finish,
+  return byWindows(windows, finish, {
     slotCount: 1,
     listCount: 2,
     close: (state, _advancedMs, out) => finish(state, out),
-    watermark: ({ lists }, watermarkMs) =>
-      lists[TIMES]!.length > 0 ? Math.min(watermarkMs, lists[TIMES]!.at(0)) : watermarkMs,
+    watermark: ({ lists: [times] }, watermarkMs) =>
+      times!.length > 0 ? Math.min(watermarkMs, times!.at(0)) : watermarkMs,
   });
 }
 
@@ -103,10 +97,8 @@ function extremes(windows: Windows): RegridRunner {
 const KEPT_COUNT = 1; // 0 or 1
 const KEPT_MS = 2;
 const KEPT_VALUE = 3;
-// More lists: the samples of the window before, of which one is kept when the open one ends.
-const TIMES_BEFORE = 2;
-const VALUES_BEFORE = 3;
 
+// Lists: the samples of the open window, then those of the one before, of which one is kept when the open one ends.
 function largestTriangles(windows: Windows): RegridRunner {
   function keep(slots: Float64Array, timeMs: number, value: number, out: Output): void {
     slots[KEPT_COUNT] = 1;
@@ -115,9 +107,9 @@ function largestTriangles(windows: Windows): RegridRunner {
     out.add(timeMs, value);
   }
   function choose({ slots, lists }: State, count: number, nextMs: number, nextValue: number, out: Output): void {
-    const [times, values] = [lists[TIMES_BEFORE]!, lists[VALUES_BEFORE]!];
-    const at = largestTriangle(slots[KEPT_MS]!, slots[KEPT_VALUE]!, times, values, count, nextMs, nextValue);
-    keep(slots, times.at(at), values.at(at), out);
+    const [, , times, values] = lists;
+    const at = largestTriangle(slots[KEPT_MS]!, slots[KEPT_VALUE]!, times!, values!, count, nextMs, nextValue);
+    keep(slots, times!.at(at), values!.at(at), out);
   }
   function finish(state: State, out: Output): void {
     const [times, values, timesBefore, valuesBefore] = state.lists;
@@ -130,26 +122,25 @@ function largestTriangles(windows: Windows): RegridRunner {
     times!.clear();
     values!.clear();
   }
-  return byWindows(windows, {
-    finish,
+  return byWindows(windows, finish, {
     slotCount: 4,
     listCount: 4,
     // The first sample of all is always kept.
-    takeAhead: ({ slots }, timeMs, value, out) => {
+    takeFirst: ({ slots }, timeMs, value, out) => {
       if (slots[KEPT_COUNT] === 1) return false;
       keep(slots, timeMs, value, out);
       return true;
     },
     close: (state, _advancedMs, out) => {
       finish(state, out);
-      const [times, values] = [state.lists[TIMES_BEFORE]!, state.lists[VALUES_BEFORE]!];
-      const last = times.length - 1;
-      if (last > 0) choose(state, last, times.at(last), values.at(last), out);
-      if (last >= 0) keep(state.slots, times.at(last), values.at(last), out);
+      const [, , times, values] = state.lists;
+      const last = times!.length - 1;
+      if (last > 0) choose(state, last, times!.at(last), values!.at(last), out);
+      if (last >= 0) keep(state.slots, times!.at(last), values!.at(last), out);
       for (const list of state.lists) list.clear();
     },
-    watermark: ({ lists }, watermarkMs) => {
-      const waiting = lists[TIMES_BEFORE]!.length > 0 ? lists[TIMES_BEFORE]! : lists[TIMES]!;
+    watermark: ({ lists: [times, , timesBefore] }, watermarkMs) => {
+      const waiting = timesBefore!.length > 0 ? timesBefore! : times!;
       return waiting.length > 0 ? Math.min(watermarkMs, waiting.at(0)) : watermarkMs;
     },
   });
