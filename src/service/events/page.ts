@@ -100,7 +100,7 @@ async function findRecords(
 ): Promise<FoundRecords> {
   const hasIndex = isIndexed(query);
   const orderBy = totalOrder(query);
-  const pieces = createPieces();
+  const pieces = new Pieces();
   let end: EventRow | undefined;
   let foundCount = 0;
   for (let limit = hasIndex ? FOUND_FIRST : size + 1; foundCount <= size; ) {
@@ -121,27 +121,28 @@ async function findRecords(
 }
 
 /** Joins the JSON of records into pieces; others are answered after each. */
-function createPieces() {
-  const pieces: Uint8Array[] = [];
-  const afterWork = countWork(TURN_CHARS);
-  let texts: string[] = [];
-  const put = () => {
-    if (texts.length === 0) return;
-    pieces.push(encoder.encode(`${pieces.length === 0 ? '' : ','}${texts.join(',')}`));
-    texts = [];
-  };
-  return {
-    add: (text: string, work: number): Promise<void> | undefined => {
-      texts.push(text);
-      const turn = afterWork(work);
-      if (turn !== undefined) put();
-      return turn;
-    },
-    end: (): readonly Uint8Array[] => {
-      put();
-      return pieces;
-    },
-  };
+class Pieces {
+  readonly #pieces: Uint8Array[] = [];
+  readonly #afterWork = countWork(TURN_CHARS);
+  #texts: string[] = [];
+
+  add(text: string, work: number): Promise<void> | undefined {
+    this.#texts.push(text);
+    const turn = this.#afterWork(work);
+    if (turn !== undefined) this.#join();
+    return turn;
+  }
+
+  end(): readonly Uint8Array[] {
+    this.#join();
+    return this.#pieces;
+  }
+
+  #join(): void {
+    if (this.#texts.length === 0) return;
+    this.#pieces.push(encoder.encode(`${this.#pieces.length === 0 ? '' : ','}${this.#texts.join(',')}`));
+    this.#texts = [];
+  }
 }
 
 const encoder = new TextEncoder();
