@@ -3,14 +3,13 @@ import { askToken, isAlive, pause, post, start, stop } from './server.mjs';
 import { newSmallStore } from './store.mjs';
 
 const TIME = '2026-01-01T00:00:00Z';
-const DISK_MB = 80;
 
 /**
  * 4: a disk that fills up under the service. A folder has room set aside for tokens and deletions; of a database the
  * disk of the tables is full, and somebody has to enlarge it.
  */
 export async function disk() {
-  const store = await newSmallStore(DISK_MB);
+  const store = await newSmallStore();
   if (store === undefined) return console.log('  left out: only root may make a small file system');
   const server = await start({ store, words: ['--token-failures-per-minute', '1000'] });
   await fill(server);
@@ -23,7 +22,7 @@ export async function disk() {
     told.every((one) => one === '200' || (store.enlarge !== undefined && /^503 .*disk .* is full/.test(one))),
     told.map((one) => one.slice(0, 40)).join(', '),
   );
-  store.enlarge?.(3 * DISK_MB);
+  store.enlarge?.();
   const startMs = performance.now();
   const row = `timestamp,timeseriesId,value\n${TIME},s1,1\n`;
   let again = { status: 0 };

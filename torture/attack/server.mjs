@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { newStore } from './store.mjs';
@@ -111,6 +111,19 @@ export async function stop({ child }) {
 }
 
 export const isAlive = ({ child }) => child.exitCode === null && child.signalCode === null;
+
+/** The processor time of all threads that the process has now, in milliseconds. */
+export function workedMs({ child }) {
+  const folder = `/proc/${child.pid}/task`;
+  const worked = readdirSync(folder).map((thread) => {
+    try {
+      return Number(readFileSync(`${folder}/${thread}/schedstat`, 'latin1').split(' ')[0]);
+    } catch {
+      return 0; // it has ended meanwhile
+    }
+  });
+  return worked.reduce((sum, ns) => sum + ns, 0) / 1e6;
+}
 
 /** The peak memory of the process in MB. */
 export const peakMb = ({ child }) =>
