@@ -2,7 +2,8 @@ import { check } from './report.mjs';
 import { pause, post, probe, show, start, stop, workedMs } from './server.mjs';
 import { countStatements } from './store.mjs';
 
-const TIME_MS_MAX = 120_000;
+/** Generous: a machine may be busy. */
+const TIME_MS_MAX = 900_000;
 
 /** 2: many items changed by one body, and many items that read one series. */
 export async function items({ isShort, isPostgres }) {
@@ -31,9 +32,7 @@ export async function items({ isShort, isPostgres }) {
       manyMs < 3 * fewMs + 200,
       `${few}: ${fewMs.toFixed(0)} ms, ${many}: ${manyMs.toFixed(0)} ms`,
     );
-    const mostMs = isPostgres ? 4000 : 2000;
-    if (!isOneSeries)
-      check(`10,000 items of one body within ${mostMs / 1000} s`, manyMs < mostMs, `${manyMs.toFixed(0)} ms`);
+    if (!isOneSeries) check('10,000 items of one body within 2 s', manyMs < 2000, `${manyMs.toFixed(0)} ms`);
   }
 }
 
