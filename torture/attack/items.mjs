@@ -38,7 +38,7 @@ export async function items({ isShort, isPostgres }) {
 
 /** In the short form, by how much the number of items grows, and what counts. */
 const GROWTH = 4;
-const FEW = { embedded: 500, postgres: 100 };
+const FEW = { embedded: 500, postgres: 50 };
 
 /**
  * The work for many items grows with their number, not with its square. Over PostgreSQL, statements are counted; the
