@@ -5,7 +5,7 @@
 //   npm run torture:attack -- sockets disk  some parts
 //   npm run torture:attack -- --postgres    over a PostgreSQL server of its own
 //   npm run torture:attack -- --short       what does not depend on how busy the machine is: answers, counts, memory, and
-//                                           ratios of processor time; under a minute, in CI
+//                                           ratios of processor time; in CI
 import { parseArgs } from 'node:util';
 import { bodies } from './attack/bodies.mjs';
 import { database } from './attack/database.mjs';
