@@ -1,31 +1,52 @@
 // Attacks the real service from outside: its process, its port, its disk. Good clients keep working meanwhile, and what
-// they notice is measured. A short version without timings runs with the tests (test/service/*.test.ts).
+// they notice is measured.
 //
 //   npm run torture:attack                  all parts, some minutes
 //   npm run torture:attack -- sockets disk  some parts
+//   npm run torture:attack -- --postgres    over a PostgreSQL server of its own
+//   npm run torture:attack -- --short       what does not depend on how busy the machine is: answers, counts, memory, and
+//                                           ratios of processor time; in CI
+import { parseArgs } from 'node:util';
 import { bodies } from './attack/bodies.mjs';
+import { database } from './attack/database.mjs';
 import { disk } from './attack/disk.mjs';
 import { followers } from './attack/followers.mjs';
 import { items } from './attack/items.mjs';
 import { proxies } from './attack/proxies.mjs';
 import { reportAll } from './attack/report.mjs';
-import { cleanUp } from './attack/server.mjs';
+import { endAll } from './attack/server.mjs';
 import { sockets } from './attack/sockets.mjs';
+import { deleteStores, startPostgres } from './attack/store.mjs';
 
-const parts = { sockets, items, bodies, disk, followers, proxies };
-const chosen = process.argv.slice(2);
+const { values: options, positionals: chosen } = parseArgs({
+  allowPositionals: true,
+  options: { postgres: { type: 'boolean', default: false }, short: { type: 'boolean', default: false } },
+});
+const { short: isShort, postgres: isPostgres } = options;
+// The crash loop, in CI too, kills the database.
+const parts = { sockets, items, bodies, disk, followers, proxies, ...(isPostgres && !isShort ? { database } : {}) };
 const unknown = chosen.filter((name) => parts[name] === undefined);
 if (unknown.length > 0) {
   console.error(`unknown: ${unknown.join(', ')}; expected of ${Object.keys(parts).join(', ')}`);
   process.exit(2);
 }
-try {
-  for (const [name, part] of Object.entries(parts)) {
-    if (chosen.length > 0 && !chosen.includes(name)) continue;
+async function run(names) {
+  for (const name of names) {
+    const startMs = performance.now();
     console.log(`\n${name}`);
-    await part();
+    await parts[name]({ isShort, isPostgres });
+    console.log(`  ${name}: ${((performance.now() - startMs) / 1000).toFixed(0)} s`);
   }
+}
+
+try {
+  if (isPostgres) await startPostgres();
+  const names = Object.keys(parts).filter((name) => chosen.length === 0 || chosen.includes(name));
+  // Sockets are closed after half a minute, in which the short form does the rest.
+  const isAside = (name) => isShort && name === 'sockets';
+  await Promise.all([run(names.filter(isAside)), run(names.filter((name) => !isAside(name)))]);
 } finally {
-  cleanUp();
+  endAll();
+  await deleteStores();
 }
 process.exit(reportAll());

@@ -1,4 +1,5 @@
 import { groupBy } from '../core/group.js';
+import { isRefusal } from '../storage/errors.js';
 import { createCompactor } from '../storage/samples/compaction/compactor.js';
 import { createRuleFinder, deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
 import { writeReserved } from '../storage/storage.js';
@@ -11,6 +12,11 @@ export type StopWork = () => Promise<void>;
 
 const RETENTION_PERIOD_MS = 600_000;
 
+/** Why background work failed, for the log: a sentence for what the store refuses, a stack for faults of ours. */
+export function failureOf(error: unknown): { readonly reason: string } | { readonly err: unknown } {
+  return isRefusal(error) ? { reason: error.message } : { err: error };
+}
+
 /** Runs `work` periodically. A failure is logged with the text `failure`, and the next run comes as usual. */
 export function repeat(
   { scheduler, log }: ServiceContext,
@@ -22,7 +28,7 @@ export function repeat(
   let running: Promise<void> = Promise.resolve();
   const run = (): void => {
     running = work(() => isStopped)
-      .catch((err: unknown) => log.warn({ err }, `${failure}; will try again later`))
+      .catch((error: unknown) => log.warn(failureOf(error), `${failure}; will try again later`))
       .then(() => {
         if (!isStopped) cancel = scheduler.after(periodMs, run);
       });
@@ -45,9 +51,9 @@ export function startCompaction(context: ServiceContext): StopWork {
     scheduler,
     clock,
     pollIntervalMs: settings.pollIntervalMs,
-    onError: (err, shard) => {
+    onError: (error, shard) => {
       metrics.compactionErrors.inc();
-      log.warn({ err, shard }, 'samples were not compacted; will try again later');
+      log.warn({ ...failureOf(error), shard }, 'samples were not compacted; will try again later');
     },
   });
   compactor.start();

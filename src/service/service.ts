@@ -50,6 +50,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
   const pool = openStepPool(context.settings.workerCount, context.scheduler);
   const worker = new Worker(context, pool);
   let background: readonly StopWork[] = [];
+  let prepared: Promise<void> | undefined;
   return {
     context,
     identity,
@@ -91,11 +92,13 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
     start: () => {
       background = [startForgetting(context), startCompaction(context), startRetention(context)];
       worker.start();
+      prepared = tokens.prepare();
     },
     stop: async () => {
       readiness.isOpen = false;
       stopping.abort();
       await worker.stop();
+      await prepared;
       for (const end of background) await end();
     },
   };

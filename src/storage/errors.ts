@@ -1,7 +1,20 @@
-import { WindrowError } from '../core/errors.js';
+import { type ErrorCode, WindrowError } from '../core/errors.js';
 
 /** An error of the store. */
 export class StorageError extends WindrowError {}
+
+/** Whether the store refuses what it may take later, rather than our own code fails. */
+export function isRefusal(error: unknown): error is StorageError {
+  return error instanceof StorageError && REFUSALS.has(error.code);
+}
+
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'storage.failed',
+  'storage.full',
+  'storage.locked',
+  'storage.newer',
+  'storage.unknown',
+]);
 
 /** The disk is full: nothing was written. Reads still work. */
 export class StorageFullError extends StorageError {

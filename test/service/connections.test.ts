@@ -5,6 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest';
+import { writeFrame } from '../../src/service/timeseries/columns-format.js';
 import { openTestService, type TestService } from './app.js';
 import { addClient, commandPath, listening, temporaryFolder, tokenOf } from './serving.js';
 
@@ -154,6 +155,63 @@ describe('a body that does not arrive', () => {
     expect(refused.isClosed).toBe(false);
     service.clock.advance(10_000);
     await expect.poll(() => refused.isClosed).toBe(true);
+  });
+});
+
+describe('an answer that nobody reads', () => {
+  it('ends its connection after five minutes without progress, however long it takes in all', async () => {
+    const service = await openTestService();
+    onTestFinished(() => service.close());
+    let sending: Socket | undefined;
+    service.app.server.on('connection', (socket) => {
+      sending = socket;
+    });
+    const url = await service.app.listen({ port: 0 });
+    const { authorization } = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    // More than the buffers of a connection hold, several times.
+    const COUNT = 1_000_000;
+    const timeMs = Float64Array.from({ length: COUNT }, (_, i) => Date.UTC(2026, 0) + i * 1000);
+    const value = Float64Array.from({ length: COUNT }, (_, i) => i * 1.25);
+    const headers = { authorization, 'content-type': 'application/vnd.windrow.columns' };
+    const payload = Buffer.from(writeFrame({ timeseriesId: 'a', metric: 'Raw', timeMs, value }));
+    const posted = await service.app.inject({ method: 'POST', url: '/core/samples', headers, payload });
+    expect(posted.statusCode).toBe(200);
+
+    const head = 'GET /core/timeseries/a/samples HTTP/1.1\r\nhost: x\r\naccept: text/csv\r\n';
+    const client = await talk(url);
+    client.socket.pause();
+    client.socket.write(`${head}authorization: ${authorization}\r\n\r\n`);
+    const takenBytes = () => sending!.bytesWritten - sending!.writableLength;
+    /** Until the connection takes nothing more: the same twice, with time for much more in between. */
+    const stands = async () => {
+      let last = -1;
+      const isSame = () => {
+        const now = takenBytes();
+        const same = now === last && now > 100_000;
+        last = now;
+        return same;
+      };
+      await expect.poll(isSame, { interval: 300 }).toBe(true);
+    };
+    const endedCount = async () => {
+      const { values } = await service.service.context.metrics.connectionsEnded.get();
+      return values.find(({ labels }) => labels.reason === 'answer')?.value ?? 0;
+    };
+    await stands();
+    service.clock.advance(2000);
+    service.clock.advance(297_000);
+    expect([await endedCount(), sending!.destroyed]).toEqual([0, false]);
+    const before = takenBytes();
+    client.socket.resume();
+    await expect.poll(takenBytes, { interval: 1 }).toBeGreaterThan(before);
+    client.socket.pause();
+    await stands();
+    expect(client.text.length).toBeLessThan(COUNT * 20);
+    service.clock.advance(2000);
+    service.clock.advance(297_000);
+    expect([await endedCount(), sending!.destroyed]).toEqual([0, false]);
+    service.clock.advance(5000);
+    expect([await endedCount(), sending!.destroyed]).toEqual([1, true]);
   });
 });
 

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOverload } from '../../src/service/http/limits.js';
 import { StorageError, StorageFullError } from '../../src/storage/errors.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
+import { IDENTITY_SHARD } from '../../src/storage/shard.js';
+import { secrets } from '../../src/storage/tables/identity.js';
 import { itemWork } from '../../src/storage/tables/operations.js';
 import { openTestService, type TestService } from './app.js';
 import { failingStorage, type Trouble } from './failing-storage.js';
@@ -32,6 +34,10 @@ const post = (val: number) =>
     headers,
     payload: [{ timeseriesId: 'a', timestamp: '2026-01-01T00:00:00Z', val }],
   });
+
+/** Whether the key of continuation tokens is stored. */
+const hasKey = () =>
+  service.service.context.storage.read(IDENTITY_SHARD, async (tx) => (await tx.find(secrets)).length > 0);
 
 describe('health', () => {
   it('/health/live says that the process answers, whatever the state of the store', async () => {
@@ -84,6 +90,21 @@ describe('7.2: 503', () => {
     expect((await get('/core/timeseries/a/samples')).json().data[0].val).toBe(3);
   });
 
+  it('a full disk refuses no page of a list, even if the list is the first that has pages', async () => {
+    const payload = [0, 1].map((timestamp) => ({ timeseriesId: 'a', timestamp, val: timestamp }));
+    await service.app.inject({ method: 'POST', url: '/core/samples', headers, payload });
+    await expect.poll(hasKey).toBe(true);
+    trouble.write = new StorageFullError('the store: the disk is full', 'reads');
+    const page = await get('/core/timeseries/a/samples?limit=1');
+    expect(page.statusCode).toBe(200);
+    const { continuationToken } = page.json().paging;
+    const next = await service.app.inject({
+      url: '/core/timeseries/a/samples?limit=1',
+      headers: { ...headers, continuationtoken: continuationToken },
+    });
+    expect([next.statusCode, next.json().data.length]).toEqual([200, 1]);
+  });
+
   it('a full disk without space set aside for tokens and deletions is not said to take them', async () => {
     trouble.write = new StorageFullError('the store: the disk is full', 'reads');
     expect((await post(1)).json().status.message).toBe(
@@ -131,6 +152,24 @@ describe('7.2: 503', () => {
         expect.objectContaining({ correlationId, level: 40, statusCode: 503, reason: 'the store: the disk is full' }),
       ),
     );
+  });
+
+  it('background work says in the log that the disk is full, in a sentence without a stack', async () => {
+    const input = [{ timeseriesId: 'a', metric: 'Raw' }];
+    const step = { operation: 'Mul', input, output: [{ timeseriesId: 'a', metric: 'B' }], parameters: { scalar: 2 } };
+    const payload = [{ metric: 'B', processingType: 'stream', operations: [step] }];
+    const registered = await service.app.inject({ method: 'POST', url: '/operations', headers, payload });
+    expect(registered.statusCode).toBe(202);
+    expect((await post(1)).statusCode).toBe(200);
+    trouble.write = new StorageFullError('the store: the disk is full', 'reads');
+    const logged = () => service.logLines.map((line) => JSON.parse(line));
+    const isTold = () => {
+      service.clock.advance(1000);
+      const told = logged().find(({ msg }) => msg === 'no results are computed now');
+      return told?.reason === trouble.write?.message;
+    };
+    await expect.poll(isTold, { interval: 10 }).toBe(true);
+    expect(logged().filter(({ err }) => err !== undefined)).toEqual([]);
   });
 
   it('overload is an event loop late at two consecutive checks, not one stall that is over', () => {

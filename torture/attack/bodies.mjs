@@ -4,11 +4,19 @@ import { addCollection, isAlive, longestTurn, pause, peakMb, probe, show, start,
 
 const TIME = '2026-01-01T00:00:00Z';
 
-/** How long one request may block others. */
+/** How long one request may block others, in processor time; in the short form with room for a busy machine. */
 const TURN_MS_MAX = 50;
+const SHORT_TURN_MS_MAX = 250;
+const MB_MAX = 1500;
+const SHORT_MB_MAX = 900;
+
+const EVENTS = { path: '/core/events' };
+const ITEMS = { path: '/operations' };
+const PAGE = { path: '/core/events?$orderby=id desc', headers: { pagesize: '1000' } };
+const GZIP = { headers: { 'content-encoding': 'gzip' } };
 
 /** 3: bodies that take disproportionate memory or time. */
-export async function bodies() {
+export async function bodies({ isShort }) {
   const server = await start();
   addCollection(server, 'events');
   const wide = (count) => `timestamp,${Array.from({ length: count }, (_, i) => `c${i}`).join(',')}\n`;
@@ -56,89 +64,95 @@ export async function bodies() {
     yield Buffer.from('timestamp,value\n');
     for (let i = 0; i < 2048; i++) yield Buffer.alloc(2 ** 20, 0x78);
   }
-  function* frames() {
-    for (let i = 0; i < 400; i++) {
+  function* frames(pieces = 400) {
+    for (let i = 0; i < pieces; i++) {
       yield Buffer.concat(Array.from({ length: 5000 }, (_, j) => frame(`frame-${i}-${j}`)));
     }
   }
   const [json, ndjson, csv] = ['application/json', 'application/x-ndjson', 'text/csv'];
   const columns = 'application/vnd.windrow.columns';
-  const gzip = { 'content-encoding': 'gzip' };
-  const blank = gzipSync(Buffer.alloc(2 ** 30, 0x0a), { level: 1 });
+  const blank = gzipSync(Buffer.alloc(isShort ? 2 ** 27 : 2 ** 30, 0x0a), { level: 1 });
+  const small = JSON.stringify(Array.from({ length: 200 }, (_, i) => ({ id: `a${i}` })));
+  const stored = events('a');
+  // The status of the answer, and what is sent. What takes seconds and is much like another is only in the long form.
   const cases = [
-    ['CSV of 200,000 columns and two rows', csv, wide(200_000) + row(200_000).repeat(2)],
-    ['CSV of 10,000 columns and 20 rows', csv, wide(9999) + row(9999).repeat(20)],
-    ['CSV with a line of 2 GB', csv, longLine],
-    ['2,000,000 frames without samples', columns, frames],
-    ['JSON of 16 MiB: samples of one series', json, filled(`{"timeseriesId":"a","timestamp":"${TIME}","val":1},`)],
-    ['JSON of 16 MiB: ever new series', json, `[${fresh.join(',')}]`],
-    ['JSON of 16 MiB: samples, each with a fault', json, filled('{"timeseriesId":1,"timestamp":"now","vol":1},')],
-    ['JSON of 16 MiB: nested', json, `[${'['.repeat(MIB16 / 2 - 10)}${']'.repeat(MIB16 / 2 - 10)}]`],
-    ['JSON of 16 MiB: one text', json, `["${'x'.repeat(MIB16 - 10)}"]`],
-    ['JSON of 16 MiB: events', json, filled('{"name":"a","severity":"b","x":1},'), '/core/events'],
-    ['JSON: 200 events of 60 kB, stored', json, events('a'), '/core/events'],
-    ['JSON: the same again', json, events('a'), '/core/events'],
-    [
-      'JSON: 200 small events in their place',
-      json,
-      JSON.stringify(Array.from({ length: 200 }, (_, i) => ({ id: `a${i}` }))),
-      '/core/events',
-    ],
-    ['NDJSON: 200 events of 60 kB, stored', ndjson, large('b', 4).join('\n'), '/core/events'],
-    ['JSON: 200 events of 70 kB, refused', json, events('c', 9), '/core/events'],
-    ['NDJSON: 200 events of 70 kB, refused', ndjson, large('c', 9).join('\n'), '/core/events'],
-    ['NDJSON of 16 MiB: blank lines, events', ndjson, '\n'.repeat(MIB16 - 10), '/core/events'],
-    ['NDJSON of 16 MiB: an event of one line', ndjson, `{"name":"${'x'.repeat(MIB16 - 20)}"}`, '/core/events'],
-    ['a page of events of 60 kB', undefined, undefined, '/core/events?$orderby=id desc', { pagesize: '1000' }],
-    ['JSON: 400,000 ranges', json, JSON.stringify([item]), '/operations'],
-    ['JSON of 16 MiB: operations', json, filled('{"metric":"a","operations":[{"operation":"Ad"}]},'), '/operations'],
-    ['JSON: 20,000 steps that are none', json, JSON.stringify([{ operations: Array(20_000).fill({}) }]), '/operations'],
-    ['JSON: a plan of 20,000 steps', json, JSON.stringify([chain(20_000)]), '/operations'],
-    ['JSON: three plans of 1,000 steps', json, chains, '/operations?dryRun=true'],
-    ['JSON: 3,000 steps, each with two faults', json, faulty, '/operations'],
-    ['JSON: three items of 1,000 steps, registered', json, chains, '/operations'],
-    ['JSON: 1,000 items, registered', json, many(1000), '/operations'],
-    ['a key of 16 MiB', json, `[{"${'k'.repeat(MIB16 - 20)}":1}]`, '/operations'],
-    ['1 GiB of blank lines, packed, CSV', csv, blank, undefined, gzip],
-    ['1 GiB of blank lines, packed, NDJSON', ndjson, blank, undefined, gzip],
+    [400, 'CSV of 200,000 columns and two rows', csv, wide(200_000) + row(200_000).repeat(2)],
+    [400, 'CSV of 50,000 columns and two rows', csv, wide(50_000) + row(50_000).repeat(2)],
+    [200, 'CSV of 10,000 columns and 20 rows', csv, wide(9999) + row(9999).repeat(20)],
+    [400, 'CSV with a line of 2 GB', csv, longLine],
+    [413, '2,000,000 frames without samples', columns, frames, { isLong: true }],
+    [413, '50,000 frames without samples', columns, () => frames(10)],
+    [200, 'JSON of 16 MiB: samples of one series', json, filled(`{"timeseriesId":"a","timestamp":"${TIME}","val":1},`)],
+    [413, 'JSON of 16 MiB: ever new series', json, `[${fresh.join(',')}]`, { isLong: true }],
+    [400, 'JSON of 16 MiB: samples, each with a fault', json, filled('{"timeseriesId":1,"timestamp":"now","vol":1},')],
+    [400, 'JSON of 16 MiB: nested', json, `[${'['.repeat(MIB16 / 2 - 10)}${']'.repeat(MIB16 / 2 - 10)}]`],
+    [413, 'JSON of 16 MiB: one text', json, `["${'x'.repeat(MIB16 - 10)}"]`],
+    [413, 'JSON of 16 MiB: events', json, filled('{"name":"a","severity":"b","x":1},'), EVENTS],
+    [201, 'JSON: 200 events of 60 kB, stored', json, stored, EVENTS],
+    [200, 'JSON: the same again', json, stored, { ...EVENTS, isLong: true }],
+    [200, 'JSON: 200 small events in their place', json, small, EVENTS],
+    [201, 'NDJSON: 200 events of 60 kB, stored', ndjson, large('b', 4).join('\n'), { ...EVENTS, isLong: true }],
+    [400, 'JSON: 200 events of 70 kB, refused', json, events('c', 9), EVENTS],
+    [400, 'NDJSON: 200 events of 70 kB, refused', ndjson, large('c', 9).join('\n'), { ...EVENTS, isLong: true }],
+    [400, 'NDJSON of 16 MiB: blank lines, events', ndjson, '\n'.repeat(MIB16 - 10), { ...EVENTS, isLong: true }],
+    [400, 'NDJSON of 16 MiB: an event of one line', ndjson, `{"name":"${'x'.repeat(MIB16 - 20)}"}`, EVENTS],
+    [200, 'a page of events of 60 kB', undefined, undefined, PAGE],
+    [413, 'JSON: 400,000 ranges', json, JSON.stringify([item]), ITEMS],
+    [400, 'JSON of 16 MiB: operations', json, filled('{"metric":"a","operations":[{"operation":"Ad"}]},'), ITEMS],
+    [400, 'JSON: 20,000 steps that are none', json, JSON.stringify([{ operations: Array(20_000).fill({}) }]), ITEMS],
+    [413, 'JSON: a plan of 20,000 steps', json, JSON.stringify([chain(20_000)]), ITEMS],
+    [200, 'JSON: three plans of 1,000 steps', json, chains, { path: '/operations?dryRun=true' }],
+    [400, 'JSON: 3,000 steps, each with two faults', json, faulty, ITEMS],
+    [202, 'JSON: three items of 1,000 steps, registered', json, chains, ITEMS],
+    [202, 'JSON: 1,000 items, registered', json, many(1000), { ...ITEMS, isLong: true }],
+    [413, 'a key of 16 MiB', json, `[{"${'k'.repeat(MIB16 - 20)}":1}]`, ITEMS],
+    [400, 'blank lines, packed, CSV', csv, blank, GZIP],
+    [400, 'blank lines, packed, NDJSON', ndjson, blank, GZIP],
   ];
-  const good = await probe(server);
-  await pause(10_000);
-  // The baseline: the machine may be busy with other work.
-  const usual = await good.take();
+  const good = isShort ? undefined : await probe(server);
+  if (good !== undefined) {
+    await pause(10_000);
+    // The baseline: the machine may be busy with other work.
+    console.log(`  before: ${show(await good.take())}`);
+  }
   await longestTurn(server);
-  console.log(`  before: ${show(usual)}`);
-  for (const [what, type, given, path = '/core/samples', headers = {}] of cases) {
-    const body = typeof given === 'function' ? ReadableStream.from(given()) : given;
-    const options = {
-      method: type === undefined ? 'GET' : 'POST',
-      body,
-      ...(typeof given === 'function' ? { duplex: 'half' } : {}),
-    };
+  const turnMsMax = isShort ? SHORT_TURN_MS_MAX : TURN_MS_MAX;
+  for (const [status, what, type, body, { isLong = false, ...to } = {}] of cases) {
+    if (isShort && isLong) continue;
     const startMs = performance.now();
-    const told = await fetch(server.url + path, {
-      ...options,
-      headers: {
-        authorization: server.authorization,
-        ...(type && { 'content-type': type }),
-        ercollectionid: 'events',
-        ...headers,
-      },
-    }).then(
-      async (answer) => `${answer.status} ${JSON.parse(await answer.text()).status.message.slice(0, 70)}`,
-      (error) => `the connection was ended (${error.cause?.code ?? error.message})`,
-    );
+    const told = await send(server, type, typeof body === 'function' ? ReadableStream.from(body()) : body, to);
     const ms = performance.now() - startMs;
-    await pause(300);
-    const beside = await good.take();
+    if (good !== undefined) await pause(300);
     const turnMs = await longestTurn(server);
+    const beside = good === undefined ? '' : `; ${show(await good.take())}`;
     check(
       what,
-      isAlive(server) && turnMs < TURN_MS_MAX && !told.startsWith('500'),
-      `${told}; ${ms.toFixed(0)} ms; the longest turn ${turnMs.toFixed(0)} ms; ${show(beside)}`,
+      isAlive(server) && turnMs < turnMsMax && (told.startsWith(`${status} `) || told === ENDED),
+      `${told}; ${ms.toFixed(0)} ms; the longest turn ${turnMs.toFixed(0)} ms${beside}`,
     );
   }
-  check('memory at most, of all of these', peakMb(server) < 1500, `${peakMb(server).toFixed(0)} MB`);
-  await good.end();
+  const mb = peakMb(server);
+  check('memory at most, of all of these', mb < (isShort ? SHORT_MB_MAX : MB_MAX), `${mb.toFixed(0)} MB`);
+  await good?.end();
   await stop(server);
+}
+
+/** Of a body that streams, the server may end the connection before the answer is read. */
+const ENDED = 'the connection was ended';
+
+async function send({ url, authorization }, type, body, { path = '/core/samples', headers }) {
+  const isStream = body instanceof ReadableStream;
+  try {
+    const answer = await fetch(url + path, {
+      method: type === undefined ? 'GET' : 'POST',
+      body,
+      ...(isStream ? { duplex: 'half' } : {}),
+      headers: { authorization, ...(type && { 'content-type': type }), ercollectionid: 'events', ...headers },
+    });
+    return `${answer.status} ${JSON.parse(await answer.text())
+      .status.message.split('\n')[0]
+      .slice(0, 70)}`;
+  } catch (error) {
+    return isStream ? ENDED : String(error.cause?.code ?? error.message);
+  }
 }

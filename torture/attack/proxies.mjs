@@ -1,12 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { check } from './report.mjs';
-import { askToken, command, start, stop } from './server.mjs';
+import { askToken, start, stop, windrow } from './server.mjs';
 
 /** 6: forged addresses, and typing mistakes. */
 export async function proxies() {
   const server = await start({ words: ['--trust-proxy', '1'], grant: 'client_credentials,password' });
-  const user = (name) => ['user', 'add', name, '--org', 'acme', '--password-stdin', '--data-dir', server.data];
-  for (const name of ['zoe', 'ben']) spawnSync(process.execPath, [command, ...user(name)], { input: `${name}\n` });
+  for (const name of ['zoe', 'ben']) {
+    windrow(server, ['user', 'add', name, '--org', 'acme', '--password-stdin'], `${name}\n`);
+  }
   const login = async (username, password, forwarded) => {
     const form = { grant_type: 'password', scope: 'core_read', username, password };
     return (await askToken(server, form, { 'x-forwarded-for': forwarded })).status;
@@ -18,7 +18,7 @@ export async function proxies() {
   check('typos of one user lock out no other at the address', ben === 200, ben);
   const elsewhere = await login('zoe', 'zoe', '192.0.2.2');
   check('nor the user elsewhere', elsewhere === 200, elsewhere);
-  spawnSync(process.execPath, [command, 'user', 'unlock', 'zoe', '--org', 'acme', '--data-dir', server.data]);
+  windrow(server, ['user', 'unlock', 'zoe', '--org', 'acme']);
   const unlocked = await login('zoe', 'zoe', '192.0.2.1');
   check('windrow user unlock lets the user in again', unlocked === 200, unlocked);
   await stop(server);

@@ -1,31 +1,35 @@
-// The attacked service: its process, its port, its disk; and the good clients beside the attack.
+// The attacked service: its process and its port; and the good clients beside the attack.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { newStore } from './store.mjs';
 
 const stallsUrl = new URL('./stalls.mjs', import.meta.url);
-export const command = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const command = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const probeUrl = new URL('./probe.mjs', import.meta.url);
-const folders = [];
 const children = new Set();
 
-export function folder() {
-  const path = mkdtempSync(join(tmpdir(), 'windrow-attack-'));
-  folders.push(path);
-  return path;
+/**
+ * Runs another command on the store of a service.
+ *
+ * @returns its output.
+ */
+export function windrow({ store }, words, input) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...words, ...store.words], {
+    encoding: 'utf8',
+    input,
+  });
+  if (status !== 0) throw new Error(`windrow ${words.join(' ')}: exit code ${status}\n${stdout}${stderr}`);
+  return stdout;
 }
 
-export async function start({ data = folder(), words = [], descriptors, grant = 'client_credentials' } = {}) {
-  const added = spawnSync(process.execPath, [
-    ...[command, 'client', 'add', 'good', '--org', 'acme', '--scope', 'core_admin'],
-    ...['--grant', grant, '--data-dir', data, '--json'],
-  ]);
-  const { clientId, clientSecret } = JSON.parse(added.stdout);
+export async function start({ store, words = [], descriptors, grant = 'client_credentials' } = {}) {
+  store ??= await newStore();
+  const client = ['client', 'add', 'good', '--org', 'acme', '--scope', 'core_admin', '--grant', grant, '--json'];
+  const { clientId, clientSecret } = JSON.parse(windrow({ store }, client));
   const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors}; `;
   const serve = [
     '--import',
@@ -34,17 +38,19 @@ export async function start({ data = folder(), words = [], descriptors, grant = 
     'serve',
     '--port',
     '0',
-    '--data-dir',
-    data,
     '--log-level',
     'error',
+    ...store.words,
     ...words,
   ];
   const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', process.execPath, ...serve]);
   children.add(child);
   let stderr = '';
   const turns = new EventEmitter();
-  child.stdout.resume();
+  let stdout = '';
+  child.stdout.on('data', (text) => {
+    stdout += text;
+  });
   const url = await new Promise((resolve, reject) => {
     child.stderr.on('data', (text) => {
       stderr += text;
@@ -55,15 +61,16 @@ export async function start({ data = folder(), words = [], descriptors, grant = 
     child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${stderr}`)));
   });
   const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
-  const server = { url, child, turns, data, clientId, basic, port: Number(new URL(url).port), authorization: '' };
+  const port = Number(new URL(url).port);
+  const logged = () => stdout.split('\n');
+  const server = { url, child, turns, store, clientId, basic, port, logged, authorization: '' };
   server.authorization = `Bearer ${await demandToken(server)}`;
   return server;
 }
 
 /** Creates a collection of events, to which the good client has access. */
-export function addCollection({ clientId, data }, id) {
-  const words = ['--org', 'acme', '--allow', clientId, '--data-dir', data];
-  spawnSync(process.execPath, [command, 'collection', 'add', id, ...words]);
+export function addCollection(server, id) {
+  windrow(server, ['collection', 'add', id, '--org', 'acme', '--allow', server.clientId]);
 }
 
 /** The longest turn of the service's event loop since the last call, in milliseconds of its own processor time. */
@@ -105,6 +112,19 @@ export async function stop({ child }) {
 
 export const isAlive = ({ child }) => child.exitCode === null && child.signalCode === null;
 
+/** The processor time of all threads that the process has now, in milliseconds. */
+export function workedMs({ child }) {
+  const folder = `/proc/${child.pid}/task`;
+  const worked = readdirSync(folder).map((thread) => {
+    try {
+      return Number(readFileSync(`${folder}/${thread}/schedstat`, 'latin1').split(' ')[0]);
+    } catch {
+      return 0; // it has ended meanwhile
+    }
+  });
+  return worked.reduce((sum, ns) => sum + ns, 0) / 1e6;
+}
+
 /** The peak memory of the process in MB. */
 export const peakMb = ({ child }) =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024;
@@ -138,11 +158,7 @@ export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 export const show = ({ p50, p99, max, count, failed }) =>
   `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, most ${max.toFixed(0)} ms, ${count} requests, ${failed} failed`;
 
-/** Kills what still runs, and deletes the stores. */
-export function cleanUp() {
+/** Kills the services that still run. */
+export function endAll() {
   for (const child of children) child.kill('SIGKILL');
-  for (const path of folders) {
-    spawnSync('umount', ['-l', path], { stdio: 'ignore' });
-    rmSync(path, { recursive: true, force: true });
-  }
 }

@@ -1,6 +1,7 @@
 import { describeIssue, describeValue, type ErrorCode, type Issue } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
 import { countWork } from '../../storage/next-turn.js';
+import { hasMoreCharacters } from '../http/characters.js';
 import { badRequest, ServiceError } from '../http/errors.js';
 import { JsonIssueError, parseJson, pointerPart } from '../http/json.js';
 import { type EventField, eventFieldNames, eventFields, type FieldType, readOccurredAt } from './fields.js';
@@ -272,8 +273,8 @@ function collectionOf(own: Stored | undefined, header: string | undefined, add: 
 }
 
 function checkKey(key: Stored | undefined, pointer: string, add: AddIssue): void {
-  if (typeof key !== 'string' || (key.length > 0 && key.length <= KEY_CHARS_MAX)) return;
-  add(pointer, 'request.range', `1 to ${KEY_CHARS_MAX} characters`, `${key.length}`);
+  if (typeof key !== 'string' || (key !== '' && !hasMoreCharacters(key, KEY_CHARS_MAX))) return;
+  add(pointer, 'request.range', `1 to ${KEY_CHARS_MAX} characters`, `${[...key].length}`);
 }
 
 function checkSize(fields: Readonly<Partial<Record<EventField, Stored>>>, add: AddIssue): void {

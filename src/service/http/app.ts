@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type FastifyBaseLogger,
@@ -62,11 +62,33 @@ export function createApp(options: AppOptions): FastifyInstance {
       reply.header('x-correlation-id', request.id);
       answerError(error, request, reply);
     },
+    rewriteUrl: originForm,
     clientErrorHandler: answerBrokenRequest,
   });
+  app.server.on('checkExpectation', refuseExpectation);
   addNotFound(app);
   closeQuietConnections(app);
   return app;
+}
+
+/**
+ * The path and query of a request's target. One in absolute form, `GET http://host/path`, names the host too, and
+ * counts instead of the Host header (RFC 9112, 3.2.2).
+ */
+function originForm({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string {
+  if (url.startsWith('/')) return url;
+  const [, host, path] = /^https?:\/\/(?:[^/?#]*@)?([^/?#]+)(.*)$/is.exec(url) ?? [];
+  if (host === undefined || path === undefined) return url;
+  headers.host = host;
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+/** Answers a request that expects something other than 100-continue, which Node would refuse without a word. */
+function refuseExpectation({ headers: { expect } }: IncomingMessage, response: ServerResponse): void {
+  const message = `header Expect: expected 100-continue or none, received ${JSON.stringify(expect)}`;
+  // The body may follow or not: nothing more can be read on this connection.
+  response.writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
+  response.end(JSON.stringify(errorEnvelope(417, message, {})));
 }
 
 // Once a stop has begun, connections without a request would delay it for as long as they are kept alive.

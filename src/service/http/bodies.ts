@@ -51,12 +51,28 @@ function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
+/** What is wrong with the charset of a Content-Type: bodies are read as UTF-8 (RFC 8259, 8.1). */
+export function charsetFault(contentType = ''): string | undefined {
+  for (const [, charset = ''] of contentType.matchAll(/;\s*charset\s*=\s*"?([^\s";]*)/gi)) {
+    if (!/^utf-?8$/i.test(charset)) return `Content-Type: expected charset=UTF-8 or none, received ${charset}`;
+  }
+  return undefined;
+}
+
+/** @throws ServiceError 415 if the header names a charset other than UTF-8. */
+export function checkCharset({ headers }: Pick<FastifyRequest, 'headers'>): void {
+  const fault = charsetFault(headers['content-type']);
+  if (fault !== undefined) throw new ServiceError(415, fault);
+}
+
 /**
  * The text of a body that was read as a whole.
  *
- * @throws ServiceError 415 if it is compressed, 400 if it is not UTF-8.
+ * @throws ServiceError 415 if it is compressed or said to be in another charset, 400 if it is not UTF-8.
  */
-export async function readTextBody({ headers }: FastifyRequest, body: Buffer): Promise<string> {
+export async function readTextBody(request: FastifyRequest, body: Buffer): Promise<string> {
+  checkCharset(request);
+  const { headers } = request;
   const { 'content-encoding': encoding = 'identity' } = headers;
   if (encoding.toLowerCase() === 'identity') return decodeParts([body]);
   const received = JSON.stringify(encoding);

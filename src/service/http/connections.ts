@@ -147,6 +147,7 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
     for (const [response, one] of sending) {
       if (response.socket === null || response.destroyed) sending.delete(response);
       else if (isAnswerStalled(response.socket, one, nowMs)) {
+        sending.delete(response);
         metrics.connectionsEnded.inc({ reason: 'answer' });
         response.socket.destroy();
       }

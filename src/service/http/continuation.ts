@@ -51,6 +51,11 @@ export function createContinuationTokens(context: Context) {
   };
   const { clock, random, settings } = context;
   return Object.freeze({
+    /** Sees to the key while there is room for it: on a disk that is full later, lists still have pages. */
+    prepare: async (): Promise<void> => {
+      // Whoever needs the key tries again, and is told why it fails.
+      await readKey().catch(() => {});
+    },
     seal: async (
       binding: ContinuationBinding,
       place: unknown,

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { writeReserved } from '../../storage/storage.js';
 import { throttles } from '../../storage/tables/identity.js';
+import { failureOf } from '../background.js';
 import type { ServiceContext } from '../context.js';
 import { ServiceError, unavailable } from './errors.js';
 
@@ -94,7 +95,9 @@ function createRequestCounts(context: ServiceContext) {
   let isFlushDue = false;
   const flush = async (): Promise<void> => {
     isFlushDue = false;
-    await exchange(context, counts).catch((err) => log.warn({ err }, 'request counts were not exchanged'));
+    await exchange(context, counts).catch((error) => {
+      log.warn(failureOf(error), 'request counts were not exchanged');
+    });
   };
   const open = (key: string, windowStartMs: number): Count => {
     const loaded = storage

@@ -1,3 +1,4 @@
+import { charsetFault } from '../http/bodies.js';
 import { OAuthError } from './errors.js';
 
 /** The parameters of a form body, each at most once. One without a value counts as missing (RFC 6749, 3.2). */
@@ -8,14 +9,12 @@ export type Form = ReadonlyMap<string, string>;
  *
  * @throws OAuthError invalid_request, 415.
  */
-export function checkFormHeaders(contentType = '', contentEncoding = ''): void {
+export function checkFormHeaders(contentType?: string, contentEncoding = ''): void {
   if (!/^\s*(?:identity)?\s*$/i.test(contentEncoding)) {
     throw unsupported(`Content-Encoding: expected none at this endpoint, received ${contentEncoding}`);
   }
-  for (const [, charset = ''] of contentType.matchAll(/;\s*charset\s*=\s*"?([^\s";]*)/gi)) {
-    if (!/^utf-?8$/i.test(charset))
-      throw unsupported(`Content-Type: expected charset=UTF-8 or none, received ${charset}`);
-  }
+  const fault = charsetFault(contentType);
+  if (fault !== undefined) throw unsupported(fault);
 }
 
 function unsupported(description: string): OAuthError {

@@ -18,6 +18,8 @@ export class Connection implements SqlSession {
   readonly #package: PostgresPackage;
   readonly #texts: StatementTexts;
   #failure: PostgresFailure | undefined;
+  #posted: Promise<unknown> | undefined;
+  #postedCount = 0;
   #warning: string | undefined;
 
   readonly bulk = {
@@ -64,6 +66,19 @@ export class Connection implements SqlSession {
 
   async run(statement: Statement): Promise<number> {
     return (await this.#query(statement)).rowCount ?? 0;
+  }
+
+  async post(statement: Statement): Promise<void> {
+    // A failure is kept by `#watch`.
+    this.#posted = this.#query(statement).catch(() => {});
+    if (++this.#postedCount % POSTED_MAX === 0) await this.#posted;
+  }
+
+  /** @throws PostgresFailure if a posted statement failed */
+  async settle(): Promise<void> {
+    await this.#posted;
+    this.#posted = undefined;
+    if (this.#failure !== undefined) throw this.#failure;
   }
 
   async all(statement: Statement): Promise<Rows> {
@@ -117,6 +132,9 @@ export class Connection implements SqlSession {
     }
   }
 }
+
+/** How many statements may wait for their answers, as each holds its values. */
+const POSTED_MAX = 64;
 
 const STATEMENT_COUNT_MAX = 500;
 

@@ -43,6 +43,7 @@ export function createJob<Result>(
     try {
       if (claim !== undefined) checkClaim(locked[0]!, claim);
       const result = await quietWatch.run(txs, () => work(txs));
+      await connection.settle();
       if (hasSavepoint) connection.send('RELEASE "work"');
       for (const [index, { hasWritten }] of txs.entries()) if (hasWritten) locked[index]!.lastCommit++;
       return () => resolve(result);

@@ -9,6 +9,11 @@ export interface SqlSession {
   readonly dialect: Dialect;
   /** @returns the number of rows inserted, changed or deleted. */
   run(statement: Statement): number | Promise<number>;
+  /**
+   * Runs a statement whose answer nobody needs, where not to wait for it is faster: a failure is that of the next
+   * statement, or of the transaction. Resolves when others may follow.
+   */
+  post?(statement: Statement): Promise<void>;
   all(statement: Statement): Record<string, unknown>[] | Promise<Record<string, unknown>[]>;
   /** Inserts many rows at once, where that is faster than a statement for each. */
   readonly bulk?: {
@@ -127,7 +132,9 @@ export class SqlTransaction extends SqlReader implements Transaction {
   }
 
   async put<Row>(table: Table<Row>, row: Row): Promise<void> {
-    await this.#write(statements.put(this.target(table), row));
+    const statement = statements.put(this.target(table), row);
+    this.#begin();
+    await (this.session.post === undefined ? this.session.run(statement) : this.session.post(statement));
     this.#hasWritten = true;
   }
 

@@ -417,6 +417,29 @@ describe('over a socket', () => {
     expect(large).toMatch(/^HTTP\/1.1 431 .*16 KiB.*"code":"431"/s);
   });
 
+  it('an expectation other than 100-continue is refused in our envelope', async () => {
+    const asked = 'GET /health/live HTTP/1.1\r\nhost: a\r\nexpect: something-odd\r\n\r\n';
+    const answer = await exchange([asked]);
+    expect(answer).toMatch(/^HTTP\/1.1 417 .*content-type: application\/json.*"code":"417"/s);
+    expect(answer).toContain('header Expect: expected 100-continue or none, received \\"something-odd\\"');
+  });
+
+  it('RFC 9112, 3.2.2: of a target in absolute form the host counts, not that of the header', async () => {
+    const of = (target: string) => exchange([`GET ${target} HTTP/1.1\r\nhost: evil.example\r\n\r\n`]);
+    for (const [begin, host] of [
+      ['http://ts.example.com:8090', 'ts.example.com:8090'],
+      ['HTTPS://zoe@ts.example.com', 'ts.example.com'],
+      ['', 'evil.example'],
+    ]) {
+      const answer = await of(`${begin}/.well-known/oauth-authorization-server`);
+      expect(answer).toMatch(/^HTTP\/1.1 200 /);
+      expect(answer).toContain(`"token_endpoint":"http://${host}/`);
+    }
+    expect(await of('http://ts.example.com?a=1')).toContain('there is no GET /;');
+    const none = await exchange(['GET http://ts.example.com/health/live HTTP/1.1\r\n\r\n']);
+    expect(none).toMatch(/^HTTP\/1.1 400 .*header Host: expected once, received nothing/s);
+  });
+
   it('a header that decides the meaning may occur only once, as a proxy may use the other one', async () => {
     const begin = `GET /core/timeseries HTTP/1.1\r\n${authorization()}`;
     const two = await exchange([`${begin}host: a\r\nHOST: b\r\n\r\n`]);

@@ -114,6 +114,53 @@ describe('samples', () => {
     expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1));
   });
 
+  it('a body of a queue without samples takes its offset', async () => {
+    const bodies = [
+      ['application/json', '[]'],
+      ['application/json', JSON.stringify([sample('a', 0, null)])],
+      ['text/csv', 'timestamp,value,timeseriesId\n'],
+    ] as const;
+    for (const [offset, [type, body]] of bodies.entries()) {
+      const more = { source: 'mqtt', partition: 'none', offset: String(offset) };
+      const first = await post('/core/samples', type, body, more);
+      const again = await post('/core/samples', type, body, more);
+      const told = [first, again].map((answer) => answer.json().data.isRepeated);
+      expect([type, body, told]).toEqual([type, body, [false, true]]);
+    }
+  });
+
+  it('a body in another charset than UTF-8 is refused, in every form', async () => {
+    for (const [path, type, body] of [
+      ['/core/samples', 'application/json', '[]'],
+      ['/core/samples', 'application/x-ndjson', '{}'],
+      ['/core/samples', 'text/csv', 'timestamp,value\n'],
+      ['/core/events', 'application/json', '[]'],
+      ['/core/events', 'application/x-ndjson', '{}'],
+      ['/core/operations', 'application/json', '[]'],
+    ] as const) {
+      const answer = await post(path, `${type}; charset=iso-8859-1`, body, { ercollectionid: 'c' });
+      const message = 'Content-Type: expected charset=UTF-8 or none, received iso-8859-1';
+      expect([path, type, answer.statusCode, answer.json().status.message]).toEqual([path, type, 415, message]);
+    }
+    const utf8 = await post('/core/samples', 'application/json; charset="utf-8"', JSON.stringify([sample('a', 0, 1)]));
+    expect(utf8.statusCode).toBe(200);
+  });
+
+  it('names have up to 256 characters, of which one may be two UTF-16 units, in bodies as in paths', async () => {
+    const [most, beyond] = ['🜨'.repeat(256), '🜨'.repeat(257)];
+    const metric = '🜄'.repeat(256);
+    const body = (timeseriesId: string) => JSON.stringify([{ ...sample(timeseriesId, 0, 1), metric }]);
+    const posted = await post('/core/samples', 'application/json', body(most));
+    expect([posted.statusCode, posted.json().status.message]).toEqual([200, '']);
+    const longer = await post('/core/samples', 'application/json', body(beyond));
+    expect(longer.json().status.message).toContain('a text of 1 to 256 characters');
+    const read = (id: string) =>
+      send('GET', `/core/timeseries/${encodeURIComponent(id)}/samples?metric=${encodeURIComponent(metric)}`);
+    const one = await read(most);
+    expect([one.statusCode, one.json().data.length]).toEqual([200, 1]);
+    expect((await read(beyond)).statusCode).toBe(400);
+  });
+
   it('a faulty body is refused with every issue, and nothing is stored', async () => {
     const body = JSON.stringify([sample('a', 0, 1), { ...sample('a', 1, 2), timestamp: 'now' }, { val: 'x' }]);
     const answer = await post('/core/samples', 'application/json', body);

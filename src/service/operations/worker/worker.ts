@@ -1,6 +1,7 @@
-import { StaleClaimError, StorageError } from '../../../storage/errors.js';
+import { isRefusal, StaleClaimError } from '../../../storage/errors.js';
 import { SHARD_COUNT } from '../../../storage/shard.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
+import { failureOf } from '../../background.js';
 import { createId, type ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import { ShardWorker, type WorkerParts } from './shard.js';
@@ -132,7 +133,7 @@ export class Worker {
         await this.#context.storage.release(worker.claim);
       } catch (err) {
         // Everything can be recomputed from the store: only the next start takes longer.
-        this.#context.log.warn({ err, shard }, 'a shard was not released');
+        this.#context.log.warn({ ...failureOf(err), shard }, 'a shard was not released');
       }
     }
     this.#held.clear();
@@ -165,7 +166,7 @@ export class Worker {
     const { log } = this.#context;
     const place = shard === undefined ? {} : { shard };
     if (error instanceof StaleClaimError) log.info({ ...place, reason: error.message }, 'another worker has the shard');
-    else if (isUnavailable(error)) log.warn({ ...place, reason: error.message }, 'no results are computed now');
+    else if (isRefusal(error)) log.warn({ ...place, reason: error.message }, 'no results are computed now');
     else log.error({ ...place, err: error }, 'the worker failed; will try again');
   }
 
@@ -320,9 +321,4 @@ export class Worker {
       for (const itemId of taken) this.#busy.delete(itemId);
     }
   }
-}
-
-/** Whether the store refuses, rather than our own code fails. */
-function isUnavailable(error: unknown): error is StorageError {
-  return error instanceof StorageError && (error.code === 'storage.failed' || error.code === 'storage.newer');
 }

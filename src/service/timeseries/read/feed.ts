@@ -2,6 +2,7 @@ import { type SeriesReference, seriesKey } from '../../../core/series.js';
 import { ForgottenChangesError, type LoggedChange } from '../../../storage/samples/samples.js';
 import type { IsWanted, SampleStore } from '../../../storage/samples/store.js';
 import type { Reader } from '../../../storage/storage.js';
+import { failureOf } from '../../background.js';
 import type { ServiceContext } from '../../context.js';
 
 /** The most changes to read at once, or to hold for a follower, beyond those of one commit. */
@@ -173,8 +174,11 @@ class Feed {
 
   readonly #isWanted: IsWanted = (organisation, series) => this.#byKey.has(keyOf(organisation, series));
 
-  readonly #warn = (err: unknown): void => {
-    this.#context.log.warn({ err, shard: this.#shard }, 'changes were not read for followers; will try again later');
+  readonly #warn = (error: unknown): void => {
+    this.#context.log.warn(
+      { ...failureOf(error), shard: this.#shard },
+      'changes were not read for followers; will try again later',
+    );
   };
 
   async #run(): Promise<void> {

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../../context.js';
+import { checkCharset } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 
 export const JSON_TYPE = 'application/json';
@@ -72,9 +73,10 @@ export function addStreamedBodies(app: FastifyInstance, parts: BodySettings): vo
   // Without Fastify's limit, which would hold the body in memory: bytes are counted as they arrive.
   app.addContentTypeParser(types, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, payload, done) => {
     try {
+      checkCharset(request);
       done(null, new StreamedBody(payload, gunzipOf(request), parts));
     } catch (error) {
-      done(error as Error); // of `gunzipOf`
+      done(error as Error); // of the checks
     }
   });
 }

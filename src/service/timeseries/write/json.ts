@@ -1,6 +1,7 @@
 import { describeValue } from '../../../core/errors.js';
 import { RAW_METRIC } from '../../../formats/table/naming.js';
 import { readTime } from '../../../formats/table/read-text.js';
+import { hasMoreCharacters } from '../../http/characters.js';
 import { ServiceError } from '../../http/errors.js';
 import { JsonIssueError, parseJson, parseJsonBody, pointerPart } from '../../http/json.js';
 import { addSample, knownSeries, type SampleBatch, seriesIndexOf } from './batch.js';
@@ -23,7 +24,7 @@ export interface SampleIssue {
 
 const FIELDS: readonly string[] = ['timeseriesId', 'metric', 'timestamp', 'val'];
 const SAMPLE = `{${FIELDS.join(', ')}}`;
-const NAME_LENGTH_MAX = 256;
+const NAME_CHARS_MAX = 256;
 /** What a name may not have: control characters, and lone surrogates, which UTF-8 cannot encode. */
 const NOT_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
 /** How many faults are listed; all are counted. */
@@ -176,8 +177,10 @@ function readName(
 
 /** What is expected instead of this name of a series; undefined for a valid name. */
 export function nameProblem(name: unknown): string | undefined {
-  const isName = typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX && !NOT_IN_NAMES.test(name);
-  return isName ? undefined : `a text of 1 to ${NAME_LENGTH_MAX} characters, none of them a control character`;
+  const isText = typeof name === 'string' && name !== '' && !hasMoreCharacters(name, NAME_CHARS_MAX);
+  return isText && !NOT_IN_NAMES.test(name)
+    ? undefined
+    : `a text of 1 to ${NAME_CHARS_MAX} characters, none of them a control character`;
 }
 
 // The same for a name that the path or the query may fix.

@@ -50,7 +50,9 @@ export class Sink {
     const { issues, total } = this;
     issues.refuse(total.samples);
     const { changes, counts } = await takeChanges(this.batch);
-    if (changes.length > 0 && !(await store(this.#context, this.#job, changes, total.samples))) {
+    // A body without samples takes its offset, too, so that the same again is told as repeated.
+    const isWrite = changes.length > 0 || this.#job.origin !== undefined;
+    if (isWrite && !(await store(this.#context, this.#job, changes, total.samples))) {
       total.isRepeated = true;
       return;
     }
