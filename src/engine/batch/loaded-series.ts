@@ -3,7 +3,7 @@ import { type Arena, openArena, workIn } from '../../kernels/arena.js';
 import { isAllFinite, isRising } from '../../kernels/check.js';
 import { clearZeroSign } from '../../kernels/columns.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
-import { type SortedInput, sortInput } from './sorted-input.js';
+import { type BatchInput, sortInput } from './sort-input.js';
 
 /** What is known of a loaded series. */
 export interface Loaded {
@@ -48,7 +48,7 @@ interface LaidOut {
 }
 
 // Copies series into an arena. Series that share their times still do so there.
-function layOut(inputs: readonly SortedInput[]): LaidOut {
+function layOut(inputs: readonly BatchInput[]): LaidOut {
   const sources = [...new Set(inputs.flatMap(({ series: { timeMs, value } }) => [timeMs, value]))];
   const { arena, columns } = openArena(sources.map(({ length }) => length));
   for (const [index, source] of sources.entries()) columns[index]!.set(source);
@@ -59,7 +59,7 @@ function layOut(inputs: readonly SortedInput[]): LaidOut {
   return { arena, series };
 }
 
-function remember({ arena, series }: LaidOut, inputs: readonly SortedInput[]): readonly Series[] {
+function remember({ arena, series }: LaidOut, inputs: readonly BatchInput[]): readonly Series[] {
   for (const [index, one] of series.entries()) {
     clearZeroSign(one.timeMs, one.timeMs.length);
     const { missing, duplicateMs } = inputs[index]!;
