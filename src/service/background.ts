@@ -1,5 +1,5 @@
 import { groupBy } from '../core/group.js';
-import { createCompactor } from '../storage/samples/compaction/compactor.js';
+import { Compactor } from '../storage/samples/compaction/compactor.js';
 import { createRuleFinder, deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
 import { writeReserved } from '../storage/storage.js';
 import type { SeriesRow } from '../storage/tables/samples.js';
@@ -38,7 +38,7 @@ export function repeat(
 /** Moves samples from the log into segments. */
 export function startCompaction(context: ServiceContext): StopWork {
   const { storage, samples, prepareMove, scheduler, clock, settings, log, metrics } = context;
-  const compactor = createCompactor({
+  const compactor = new Compactor({
     storage,
     samples,
     prepare: prepareMove,
