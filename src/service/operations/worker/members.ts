@@ -42,7 +42,7 @@ export interface MemberSession extends ItemSession {
   readonly context: ServiceContext;
   /** How many more members may be registered within the transaction. */
   memberRoom: number;
-  giveWay(): Promise<void>;
+  countWork(): Promise<void>;
 }
 
 type Place = readonly [timeseriesId: string, metric: string];
@@ -106,7 +106,7 @@ export class PatternMembers {
         break;
       }
       if (one.deleted !== undefined) count += await this.#registerFreed(session, one);
-      await session.giveWay();
+      await session.countWork();
       if (this.#checked.has(key)) continue;
       this.#checked.add(key);
       for (const pattern of this.#patterns) count += await this.#register(session, pattern, one);
@@ -166,7 +166,7 @@ export class PatternMembers {
           this.#places.set(itemId, [row.timeseriesId, row.metric]);
           if (placement.shardOf(row.timeseriesId) !== session.tx.shard) continue;
           count += await this.#register(session, pattern, row);
-          await session.giveWay();
+          await session.countWork();
         }
         isMore = rows.length === SERIES_READ || session.memberRoom <= 0;
         if (!isMore) await this.#finish(session, pattern);
