@@ -1,5 +1,5 @@
 import type { Duration } from '../../../core/duration.js';
-import { lerp } from '../../../kernels/interpolate.js';
+import { lerp } from '../../../kernels/values.js';
 import type { Operation, Output, RegridRunner, State, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { scanEach } from './scan.js';
