@@ -24,7 +24,7 @@ export const plot: Command = {
       flag: '--series',
       value: 'NAME',
       isList: true,
-      summary: 'only these series, such as office or office/Raw (default: all)',
+      summary: 'draw only these series of the file, such as office or office/Raw (default: all)',
     },
     { flag: '--title', value: 'TEXT', summary: 'a title for the picture' },
     {
