@@ -16,7 +16,7 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
   const ofItems = ['organisation', '=', organisation] as const;
   const sources = await tx.find(itemSources, {
     where: [ofItems, ['itemId', 'in', rows.map(({ itemId }) => itemId)]],
-    // Ordered as in their index: in the order of the primary key, SQLite would scan all of the organisation.
+    // Ordered as in their index: in the order of the primary key, SQLite would read all of the organisation.
     orderBy: [{ column: 'itemId' }, { column: 'timeseriesId' }, { column: 'metric' }],
   });
   const found = await tx.find(transactions, {

@@ -6,7 +6,7 @@ import { firstAtOrAfter } from '../../../kernels/search.js';
 import type { Operation, StepDraft } from '../../operation.js';
 import { timezone } from '../../parameters.js';
 import { checkIntervalIn, interval, windowsIn } from '../../windowing.js';
-import { scanEach } from './scan.js';
+import { onePerSample } from './per-sample.js';
 
 export interface CumulativeSumParameters {
   readonly interval?: IntervalName;
@@ -30,7 +30,7 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
   open: (parameters, { column }) => {
     const windows = parameters.interval === undefined ? undefined : windowsIn(parameters);
     return {
-      ...scanEach(
+      ...onePerSample(
         1 + SUM_SLOTS,
         column,
         ({ slots, lists }, { timeMs, value, count }, results) => {
