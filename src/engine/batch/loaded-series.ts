@@ -1,6 +1,6 @@
-import { isKnownTime, type Series, type SeriesReference } from '../../core/series.js';
+import type { Series, SeriesReference } from '../../core/series.js';
 import { type Arena, openArena, workIn } from '../../kernels/arena.js';
-import { isAllFinite, isRising } from '../../kernels/check.js';
+import { areValidTimes, isAllFinite } from '../../kernels/check.js';
 import { clearZeroSign } from '../../kernels/columns.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
 import { type BatchInput, sortInput } from './sort-input.js';
@@ -72,8 +72,7 @@ function remember({ arena, series }: LaidOut, inputs: readonly BatchInput[]): re
 function isClean({ timeMs, value }: Series): boolean {
   const count = timeMs.length;
   if (count === 0) return true;
-  if (!isKnownTime(timeMs[0]!) || !isKnownTime(timeMs[count - 1]!)) return false;
-  return isRising(timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
+  return areValidTimes(timeMs, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
 }
 
 /** What is known of a loaded series; undefined for any other. */

@@ -1,8 +1,8 @@
 import type { Chunk } from '../../core/chunk.js';
 import { DoubleList } from '../../core/list.js';
-import { type Columns, isKnownTime, type Series } from '../../core/series.js';
+import type { Columns, Series } from '../../core/series.js';
 import { currentArena } from '../../kernels/arena.js';
-import { isAllFinite, isRising } from '../../kernels/check.js';
+import { areValidTimes, isAllFinite, isRising } from '../../kernels/check.js';
 import { clearZeroSign, copyInto } from '../../kernels/columns.js';
 import type { State } from '../../operations/operation.js';
 import type { RunSettings } from '../options.js';
@@ -79,7 +79,7 @@ export class Source {
     const timeMs = isHere ? inputTimeMs : this.#out.timeMs;
     const value = isHere ? inputValue : this.#out.value;
     if (!isHere) copyInto(timeMs, inputTimeMs, count);
-    if (known === 'nothing' && !this.#follows(timeMs, count)) return false;
+    if (known === 'nothing' && !areValidTimes(timeMs, count, this.#slots[GREATEST_MS]!)) return false;
     if (!isHere) copyInto(value, inputValue, count);
     const areInputTimes = isHere || !clearZeroSign(timeMs, count);
     this.counts.samplesIn += count;
@@ -208,12 +208,6 @@ export class Source {
     this.#pendingTimes.push(lastMs);
     this.#pendingValues.push(value[last]!);
     return true;
-  }
-
-  // Whether times rise, from the greatest one so far on. They lie within the known years if the first and the last do.
-  #follows(timeMs: Float64Array, count: number): boolean {
-    const isKnown = isKnownTime(timeMs[0]!) && isKnownTime(timeMs[count - 1]!);
-    return isKnown && isRising(timeMs, 0, count, this.#slots[GREATEST_MS]!);
   }
 
   #giveWhole(timeMs: Float64Array, value: Float64Array, count: number, inputTimeMs: Float64Array | undefined): void {

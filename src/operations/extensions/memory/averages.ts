@@ -38,8 +38,8 @@ function movingAverager(windowMs: number, column: RunContext['column']): RegridR
       times.append(timeMs, 0, count);
       values.append(value, 0, count);
       // Views are safe, as nothing is added while the window goes over them.
-      const t = times.view();
-      const first = runningSums(slots, 0, lists[2]!, t, values.view(), before, t.length, windowMs, true, results);
+      const held = { timeMs: times.view(), value: values.view() };
+      const first = runningSums([slots, 0, lists[2]!], held, before, times.length, windowMs, true, results);
       times.shift(first);
       values.shift(first);
       return true;
