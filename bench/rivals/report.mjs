@@ -173,6 +173,9 @@ Each of these modes uses ${processes === 1 ? 'one process' : `${processes} proce
 
 **Stream tasks** keep all results.
 
+**Rows.** Tasks of one kind share a number, which \`--rows\` takes: 1 CSV files, 3 a chain of maps, 4 windows, 5 filters,
+shifts and grids, 6 streams, 8 a CSV file in several sizes, 9 all other operations and functions. No task has 2 or 7.
+
 The line *windrow* runs over series that \`loadSeries\` has prepared; *arrays as they are* does without. Each result has
 times of its own; with *shareTimes* it shares those of the input, as results of NumPy, pandas and Polars do. If there is
 such a line, × compares with it. Values are a daily curve with three decimals; *full-precision values* are sines. The

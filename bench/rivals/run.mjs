@@ -5,10 +5,10 @@
  *                [--threads 1,2] [--processes 3] [--repeat 5] [--size ROWS] [--cpus 0,1 | --no-pin] [--large]
  *                [--save FILE.json] [--write]
  *
- * --rows are those of the target table, --processes how many fresh processes of each rival, --repeat how many runs in
- * each (for CSV how many processes; four times as many where results are given back), --size tries the in-memory rows
- * on fewer samples, --large adds the 100M rows, --save keeps the figures as JSON, for report.mjs; --write puts
- * docs/benchmarks.md, its chart and README's table in place.
+ * --rows are the numbers of tasks in docs/benchmarks.md, --processes how many fresh processes of each rival, --repeat
+ * how many runs in each (for CSV how many processes; four times as many where results are given back), --size tries the
+ * in-memory tasks on fewer samples, --large adds the file of 100M rows, --save keeps the figures as JSON, for
+ * report.mjs; --write puts docs/benchmarks.md, its chart and README's table in place.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

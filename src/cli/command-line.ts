@@ -112,9 +112,6 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
   });
 }
 
-/** Of help for a file or a pipe, as commander has it. */
-const HELP_WIDTH = 80;
-
 function usageOf({ argument, second }: Command): string {
   if (argument === undefined) return '[options]';
   const names = second === undefined ? argument.name : `${argument.name} ${second.name}`;
@@ -133,7 +130,7 @@ function optionsOf(command: Command, added: CommanderCommand): Map<string, reado
 }
 
 function helpAfter({ notes = [], examples }: Command, added: CommanderCommand): string {
-  const width = added.configureOutput().getOutHelpWidth?.() ?? HELP_WIDTH;
+  const width = added.configureOutput().getOutHelpWidth!(); // set by createProgram
   const wrapped = notes.map((note) => added.createHelp().boxWrap(note, width));
   const shown = examples.map(({ line, does }) => `  # ${does}\n  ${line}`).join('\n\n');
   return ['', ...wrapped, `Examples:\n${shown}`].join('\n\n').replace(/^\n\n/, '\n');

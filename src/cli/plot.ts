@@ -24,7 +24,7 @@ export const plot: Command = {
       flag: '--series',
       value: 'NAME',
       isList: true,
-      summary: 'only these series, such as office or office/Raw (default: all)',
+      summary: 'draw only these series of the file, such as office or office/Raw (default: all)',
     },
     { flag: '--title', value: 'TEXT', summary: 'a title for the picture' },
     {
@@ -60,8 +60,8 @@ async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): P
   const rows = Math.min(countOf(given, '--rows', 2) ?? 12, ROWS_MAX);
   const picture = output === undefined ? undefined : await openPicture('--output', output, io, temps);
   // Loaded here, so that --help needs no package.
-  const { createChartData, drawSvg, drawTerminal } = await import('../plot/index.js');
-  const data = createChartData();
+  const { ChartData, drawSvg, drawTerminal } = await import('../plot/index.js');
+  const data = new ChartData();
   await readInto(data, path, given.options.get('--series') ?? [], timezone, io, temps);
   const lines = data.lines();
   if (picture !== undefined) {
@@ -88,7 +88,9 @@ async function readInto(
     names.length === 0 || names.includes(timeseriesId) || names.includes(seriesName({ timeseriesId, metric }));
   for (const input of openInputs([path], false, io, temps)) {
     const areTextsLeft = names.length === 0;
-    const reader = createCsvReader({ fileName: input.name, timezone, wanted, areTextsLeft }, data.add);
+    const reader = createCsvReader({ fileName: input.name, timezone, wanted, areTextsLeft }, (series) =>
+      data.add(series),
+    );
     for await (const block of input.blocks(() => undefined)) reader.push(block);
     const { series, notes } = reader.end();
     if (notes.length > 0) await io.stderr.write(`windrow: ${input.name}: ${notes.join('; ')}\n`);

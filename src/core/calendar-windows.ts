@@ -1,7 +1,7 @@
 import { DAY_MS, dateOfDay, dayOfDate } from './calendar.js';
 import { type CalendarName, longestMs } from './interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from './series.js';
-import type { Windows } from './tiling.js';
+import type { Windows } from './windows.js';
 import type { Zone } from './zone.js';
 
 /** Calendar days, numbered from 1970-01-01, in UTC or in a zone. */

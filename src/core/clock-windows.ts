@@ -1,7 +1,7 @@
 import { DAY_MS } from './calendar.js';
 import { gridOf } from './grid.js';
 import { TIME_MS_END, TIME_MS_MIN } from './series.js';
-import type { Windows } from './tiling.js';
+import type { Windows } from './windows.js';
 import type { Span, Zone } from './zone.js';
 
 /** In all years together, clock changes add or remove fewer windows than this. */

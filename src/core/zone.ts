@@ -25,7 +25,7 @@ export interface Span {
 
 // No zone of the tz database changes its offset twice within three days (the shortest time between two changes is 3.98
 // days, Freetown 1939), so looking every three days misses none.
-const SCAN_STEP_MS = 3 * DAY_MS;
+const LOOK_STEP_MS = 3 * DAY_MS;
 const YEAR_SPAN_MS = 366 * DAY_MS;
 
 const zones = new Map<string, Zone>();
@@ -109,7 +109,7 @@ function createZone(name: string, offsetMsOf: (timeMs: number) => number): Zone 
   function spanAt(timeMs: number): Span {
     if (timeMs >= span.startMs && timeMs < span.endMs) return span;
     const year = Math.floor(timeMs / YEAR_SPAN_MS);
-    const spans = years.get(year) ?? scanOffsets(offsetMsOf, year * YEAR_SPAN_MS, (year + 1) * YEAR_SPAN_MS);
+    const spans = years.get(year) ?? findOffsets(offsetMsOf, year * YEAR_SPAN_MS, (year + 1) * YEAR_SPAN_MS);
     years.set(year, spans);
     let index = spans.startMs.length - 1;
     while ((spans.startMs[index] ?? 0) > timeMs) index--;
@@ -136,12 +136,12 @@ function createZone(name: string, offsetMsOf: (timeMs: number) => number): Zone 
   return { name, offsetMsAt, spanAt, instantsOf, firstInstantFrom };
 }
 
-function scanOffsets(offsetMsOf: (timeMs: number) => number, startMs: number, endMs: number): Spans {
+function findOffsets(offsetMsOf: (timeMs: number) => number, startMs: number, endMs: number): Spans {
   const spans: Spans = { startMs: [startMs], offsetMs: [offsetMsOf(startMs)] };
   let lastMs = startMs;
   let lastOffsetMs = spans.offsetMs[0] ?? 0;
   while (lastMs < endMs - 1) {
-    const nextMs = Math.min(lastMs + SCAN_STEP_MS, endMs - 1);
+    const nextMs = Math.min(lastMs + LOOK_STEP_MS, endMs - 1);
     const offsetMs = offsetMsOf(nextMs);
     if (offsetMs !== lastOffsetMs) {
       spans.startMs.push(firstInstantAfterChange(offsetMsOf, lastMs, nextMs, lastOffsetMs));

@@ -4,7 +4,7 @@ import { nextDouble } from '../core/next-double.js';
 import { type Columns, concatenate, type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
 import { SourceMatcher } from '../core/source-matcher.js';
 import { runBatch } from '../engine/batch/run-batch.js';
-import { sortInput } from '../engine/batch/sorted-input.js';
+import { sortInput } from '../engine/batch/sort-input.js';
 import { partsOf as partsOfPlan } from '../engine/every/parts.js';
 import { type RunOptions, type RunSettings, readOptions, toMs } from '../engine/options.js';
 import { operationOf } from '../operations/index.js';

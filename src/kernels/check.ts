@@ -1,3 +1,4 @@
+import { isKnownTime } from '../core/series.js';
 import { simdFor } from './simd.js';
 
 /** The checks that the engine makes on every chunk before it trusts it. */
@@ -53,4 +54,9 @@ export function isSameTimes(a: Float64Array, b: Float64Array, count: number): bo
     if (a[i] !== b[i]) return false;
   }
   return true;
+}
+
+/** Whether times rise from after an instant on. They lie within the known years if the first and the last do. */
+export function areValidTimes(timeMs: Float64Array, count: number, afterMs: number): boolean {
+  return isKnownTime(timeMs[0]!) && isKnownTime(timeMs[count - 1]!) && isRising(timeMs, 0, count, afterMs);
 }

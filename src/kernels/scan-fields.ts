@@ -92,10 +92,8 @@ export class FieldScanner {
    * Sets `end` and `missing`, and returns the count of rows. It stops before the first row of any other form and, if
    * times without `Z` are not UTC, of another day than the one given. It may stop earlier: call it again until it takes
    * none.
-   *
-   * @param isUtc whether times without `Z` are UTC.
    */
-  scan(bytes: Uint8Array, from: number, stop: number, rowMax: number, day: ScanDay, isUtc: boolean): number {
+  scan(bytes: Uint8Array, from: number, stop: number, rowMax: number, day: ScanDay): number {
     if (current !== this) this.#begin();
     const { kernels } = this.#area;
     placeBytes(this.#area, bytes, from, stop, REACH_BYTES);
@@ -111,7 +109,7 @@ export class FieldScanner {
       day.word2 & 0xffff,
       day.utcMs,
       day.localMs,
-      isUtc ? 1 : 0,
+      day.zone === undefined ? 1 : 0,
     );
     this.end = from + kernels.fieldsEnd.value;
     this.missing = kernels.missingCount.value;

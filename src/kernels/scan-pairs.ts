@@ -3,6 +3,8 @@ import { placeBytes, placed } from './scan-input.js';
 
 /** The day of the previous rows: the ten bytes `YYYY-MM-DD` in little-endian words, and when it starts. */
 export interface ScanDay {
+  /** Undefined if times without `Z` are UTC. */
+  readonly zone: object | undefined;
   readonly word0: number;
   readonly word1: number;
   readonly word2: number;
@@ -50,8 +52,6 @@ export function joinedColumns(rowCount: number): { timeMs: Float64Array; value: 
  * form: a fraction of another length, a number of more than sixteen bytes with its sign and line end or, if times
  * without `Z` are not UTC, another day than the one given. For such numbers, digits divided by a power of ten is the
  * correctly rounded decimal. Rows that it leaves (without WebAssembly, all) are parsed in JavaScript, to the same bits.
- *
- * @param isUtc whether times without `Z` are UTC.
  */
 export function scanPairs(
   bytes: Uint8Array,
@@ -59,7 +59,6 @@ export function scanPairs(
   stop: number,
   separator: number,
   day: ScanDay,
-  isUtc: boolean,
   timeMs: Float64Array,
   value: Float64Array,
   index: number,
@@ -85,7 +84,7 @@ export function scanPairs(
       day.word2 & 0xffff,
       day.utcMs,
       day.localMs,
-      isUtc ? 1 : 0,
+      day.zone === undefined ? 1 : 0,
       isDirect ? timeMs.byteOffset + 8 * row : times.byteOffset,
       isDirect ? value.byteOffset + 8 * row : values.byteOffset,
     );

@@ -88,6 +88,15 @@ export function ceil(value: Column, count: number, out: Column): true {
   return true;
 }
 
+/**
+ * The value at the fraction `f` (0 to 1) of the way from `a` to `b`. Computed from the nearer end, so that both ends
+ * come out exactly and the result never lies beyond them (source: NumPy's percentile).
+ */
+export function lerp(a: number, b: number, f: number): number {
+  const difference = b - a;
+  return f < 0.5 ? a + difference * f : b - difference * (1 - f);
+}
+
 /** The value of the line through two points at each x, exact at both points. */
 export function throughPoints(
   value: Column,
@@ -95,10 +104,6 @@ export function throughPoints(
   [x0, y0, x1, y1]: readonly [number, number, number, number],
   out: Column,
 ): boolean {
-  const rise = y1 - y0;
-  for (let i = 0; i < count; i++) {
-    const f = (value[i]! - x0) / (x1 - x0);
-    out[i] = f < 0.5 ? y0 + rise * f : y1 - rise * (1 - f);
-  }
+  for (let i = 0; i < count; i++) out[i] = lerp(y0, y1, (value[i]! - x0) / (x1 - x0));
   return isAllFinite(out, 0, count);
 }

@@ -1,4 +1,5 @@
 import { DoubleList } from '../core/list.js';
+import type { Columns } from '../core/series.js';
 import { meanOf, sumOf } from './exact/results.js';
 import { addAll, clearSum, SUM_SLOTS } from './exact/sums.js';
 import { firstAtOrAfterGuess } from './search.js';
@@ -68,20 +69,24 @@ export function sumWindows(
   }
 }
 
+/** Windows that `findWindows` has found. */
+export interface FoundWindows {
+  readonly borders: Uint32Array;
+  readonly windowCount: number;
+  readonly startsMs: Float64Array;
+  readonly lengthMs: number;
+}
+
 /**
- * Writes Σ(value·length) of each window of `lengthMs` (below 2^31), divided by `divisorMs` (below 2^31) or, if that is
+ * Writes Σ(value·length) of each window (shorter than 2^31 ms), divided by `divisorMs` (below 2^31) or, if that is
  * 0, by Σ(length), and rounded once. A value is held to the next sample, to the end of its window, or for `maxHoldMs`
  * (a whole number or infinite). A sample must come before the first window. The result is NaN where the caller has to
  * find it: if nothing is known in the window, a length is 2^26 or more, a time is not whole milliseconds, two doubles
  * do not hold the sum or decide how to round, or there is no WebAssembly SIMD.
  */
 export function holdWindows(
-  timeMs: Float64Array,
-  value: Float64Array,
-  borders: Uint32Array,
-  windowCount: number,
-  startsMs: Float64Array,
-  lengthMs: number,
+  { timeMs, value }: Columns,
+  { borders, windowCount, startsMs, lengthMs }: FoundWindows,
   maxHoldMs: number,
   divisorMs: number,
   results: Float64Array,

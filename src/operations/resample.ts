@@ -2,7 +2,7 @@ import { DAY_MS } from '../core/calendar.js';
 import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import type { Duration } from '../core/duration.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
-import { lerp } from '../kernels/interpolate.js';
+import { lerp } from '../kernels/values.js';
 import { addPoints, evenPoints, HAS_LAST, LAST_MS, LAST_VALUE, NEXT_MS } from './even-points.js';
 import type { Operation, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import {

@@ -1,9 +1,10 @@
 import { DAY_MS } from '../core/calendar.js';
 import { nanosecondsOf } from '../core/grid.js';
 import { formatInterval, type Interval, intervalNames, parseInterval, SHORTEST_MS } from '../core/interval.js';
+import { windowsOf } from '../core/interval-windows.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
-import { type Windows, windowsOf } from '../core/windows.js';
+import type { Windows } from '../core/windows.js';
 import { zoneOf } from '../core/zone.js';
 import { durationHint, type Parameter, type Parameters, type Report, refuse, textIn, within } from './parameters.js';
 

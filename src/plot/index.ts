@@ -1,4 +1,4 @@
 // Charts of series, as SVG and as characters.
-export { type ChartData, createChartData } from './chart.js';
+export { ChartData } from './chart.js';
 export { drawSvg } from './svg.js';
 export { drawTerminal } from './terminal.js';

@@ -1,11 +1,5 @@
 import type { ChartLine } from './panels.js';
 
-/** Takes the samples of one series, however many, and keeps what a chart can show of them. */
-export interface Reducer {
-  readonly add: (timeMs: Float64Array, value: Float64Array) => void;
-  readonly line: () => ChartLine;
-}
-
 /** Several columns for each pixel of the widest chart. */
 const COLUMNS_MAX = 4096;
 
@@ -13,59 +7,65 @@ const COLUMNS_MAX = 4096;
 const GAP_STEPS = 3;
 
 /**
- * Columns start as narrow as possible and are merged in pairs when there are too many. So the time span need not be
- * known beforehand, and memory does not grow with the number of samples.
+ * Takes the samples of one series, however many, and keeps what a chart can show of them. Columns start as narrow as
+ * possible and are merged in pairs when there are too many. So the time span need not be known beforehand, and memory
+ * does not grow with the number of samples.
  */
-export function createReducer(name: string): Reducer {
-  let columns = new Map<number, Column>();
-  let widthMs = 2 ** -10;
-  let sampleCount = 0;
-  let lastIndex = Number.NaN;
-  let lastColumn: Column | undefined;
-  let isBinary = true;
-  const steps = createStepCounter();
+export class Reducer {
+  readonly #name: string;
+  readonly #steps = new StepCounter();
+  #columns = new Map<number, Column>();
+  #widthMs = 2 ** -10;
+  #lastIndex = Number.NaN;
+  #lastColumn: Column | undefined;
+  #sampleCount = 0;
+  #isBinary = true;
 
-  function add(timeMs: Float64Array, value: Float64Array): void {
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  add(timeMs: Float64Array, value: Float64Array): void {
     for (let i = 0; i < timeMs.length; i++) {
       const v = value[i]!;
       if (v - v !== 0) continue;
       const t = timeMs[i]!;
-      sampleCount++;
-      steps.add(t);
-      if (v !== 0 && v !== 1) isBinary = false;
-      const index = Math.floor(t / widthMs);
-      if (index === lastIndex && lastColumn !== undefined) addToColumn(lastColumn, t, v);
-      else addTo(index, t, v);
+      this.#sampleCount++;
+      this.#steps.add(t);
+      if (v !== 0 && v !== 1) this.#isBinary = false;
+      const index = Math.floor(t / this.#widthMs);
+      if (index === this.#lastIndex && this.#lastColumn !== undefined) this.#lastColumn.add(t, v);
+      else this.#addTo(index, t, v);
     }
   }
 
-  function addTo(index: number, t: number, v: number): void {
-    const known = columns.get(index);
-    if (known !== undefined) addToColumn(known, t, v);
-    else columns.set(index, columnOf(t, v));
-    lastIndex = index;
-    lastColumn = known ?? columns.get(index);
-    while (columns.size > COLUMNS_MAX) widen();
+  line(): ChartLine {
+    const counts = { sampleCount: this.#sampleCount, isBinary: this.#isBinary };
+    return lineOf(this.#name, [...this.#columns.values()], GAP_STEPS * this.#steps.medianMs(), counts);
   }
 
-  function widen(): void {
-    widthMs *= 2;
+  #addTo(index: number, t: number, v: number): void {
+    const known = this.#columns.get(index);
+    const column = known ?? new Column(t, v);
+    if (known === undefined) this.#columns.set(index, column);
+    else known.add(t, v);
+    this.#lastIndex = index;
+    this.#lastColumn = column;
+    while (this.#columns.size > COLUMNS_MAX) this.#widen();
+  }
+
+  #widen(): void {
+    this.#widthMs *= 2;
     const wide = new Map<number, Column>();
-    for (const column of columns.values()) {
-      const index = Math.floor(column.firstMs / widthMs);
+    for (const column of this.#columns.values()) {
+      const index = Math.floor(column.firstMs / this.#widthMs);
       const known = wide.get(index);
       if (known === undefined) wide.set(index, column);
-      else mergeColumn(known, column);
+      else known.merge(column);
     }
-    columns = wide;
-    lastIndex = Number.NaN;
+    this.#columns = wide;
+    this.#lastIndex = Number.NaN;
   }
-
-  const line = (): ChartLine => {
-    return lineOf(name, [...columns.values()], GAP_STEPS * steps.medianMs(), { sampleCount, isBinary });
-  };
-
-  return { add, line };
 }
 
 function lineOf(
@@ -81,7 +81,7 @@ function lineOf(
   for (const column of sorted) {
     // A gap inside a column is too narrow to be seen.
     if (column.firstMs - lastMs > gapMs) gaps.push(points.length);
-    points.push(...pointsOf(column));
+    points.push(...column.points());
     lastMs = column.lastMs;
   }
   const isAfterGap = new Uint8Array(points.length);
@@ -98,71 +98,62 @@ function lineOf(
   };
 }
 
-// At most four points represent a column of a chart: the first, the least, the greatest and the last. A line
-// through them looks like the line through all of them.
-// Source: Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014.
-
-/** The samples of one column. */
-export interface Column {
+/**
+ * One column of a chart, of which at most four points are shown: the first, the least, the greatest and the last. A
+ * line through them looks like the line through all samples.
+ * Source: Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014.
+ */
+class Column {
   firstMs: number;
-  first: number;
-  minMs: number;
-  min: number;
-  maxMs: number;
-  max: number;
   lastMs: number;
-  last: number;
-}
+  min: number;
+  max: number;
+  #first: number;
+  #last: number;
+  #minMs: number;
+  #maxMs: number;
 
-function columnOf(timeMs: number, value: number): Column {
-  return {
-    firstMs: timeMs,
-    first: value,
-    minMs: timeMs,
-    min: value,
-    maxMs: timeMs,
-    max: value,
-    lastMs: timeMs,
-    last: value,
-  };
-}
+  constructor(timeMs: number, value: number) {
+    this.firstMs = this.lastMs = this.#minMs = this.#maxMs = timeMs;
+    this.#first = this.#last = this.min = this.max = value;
+  }
 
-/** Adds a sample; samples may come in any order. */
-function addToColumn(column: Column, timeMs: number, value: number): void {
-  if (timeMs < column.firstMs) {
-    column.firstMs = timeMs;
-    column.first = value;
+  /** Adds a sample; samples may come in any order. */
+  add(timeMs: number, value: number): void {
+    if (timeMs < this.firstMs) {
+      this.firstMs = timeMs;
+      this.#first = value;
+    }
+    if (timeMs >= this.lastMs) {
+      this.lastMs = timeMs;
+      this.#last = value;
+    }
+    if (value < this.min) {
+      this.#minMs = timeMs;
+      this.min = value;
+    }
+    if (value > this.max) {
+      this.#maxMs = timeMs;
+      this.max = value;
+    }
   }
-  if (timeMs >= column.lastMs) {
-    column.lastMs = timeMs;
-    column.last = value;
-  }
-  if (value < column.min) {
-    column.minMs = timeMs;
-    column.min = value;
-  }
-  if (value > column.max) {
-    column.maxMs = timeMs;
-    column.max = value;
-  }
-}
 
-/** Adds the points of another column. */
-function mergeColumn(column: Column, other: Column): void {
-  addToColumn(column, other.firstMs, other.first);
-  addToColumn(column, other.minMs, other.min);
-  addToColumn(column, other.maxMs, other.max);
-  addToColumn(column, other.lastMs, other.last);
-}
+  /** Adds the points of another column. */
+  merge(other: Column): void {
+    this.add(other.firstMs, other.#first);
+    this.add(other.#minMs, other.min);
+    this.add(other.#maxMs, other.max);
+    this.add(other.lastMs, other.#last);
+  }
 
-/** The points in time order, each once; samples with the same time and different values are all kept. */
-function pointsOf(column: Column): [timeMs: number, value: number][] {
-  const { firstMs, minMs, maxMs, lastMs } = column;
-  const least: [number, number] = [minMs, column.min];
-  const greatest: [number, number] = [maxMs, column.max];
-  const inner = maxMs < minMs ? [greatest, least] : [least, greatest];
-  const points: [number, number][] = [[firstMs, column.first], ...inner, [lastMs, column.last]];
-  return points.filter(([timeMs, value], i) => i === points.findIndex(([t, x]) => t === timeMs && x === value));
+  /** The points in time order, each once; samples with the same time and different values are all kept. */
+  points(): [timeMs: number, value: number][] {
+    const least: [number, number] = [this.#minMs, this.min];
+    const greatest: [number, number] = [this.#maxMs, this.max];
+    const inner = this.#maxMs < this.#minMs ? [greatest, least] : [least, greatest];
+    const points: [number, number][] = [[this.firstMs, this.#first], ...inner, [this.lastMs, this.#last]];
+    return points.filter(([timeMs, value], i) => i === points.findIndex(([t, x]) => t === timeMs && x === value));
+  }
 }
 
 // Bins of equal ratio, from a nanosecond to ten thousand years.
@@ -171,35 +162,33 @@ const LEAST_OCTAVE = -20;
 const BIN_COUNT = (49 - LEAST_OCTAVE) * BINS_PER_OCTAVE;
 
 /** Counts the distances between samples, to find their median. */
-function createStepCounter() {
-  const counts = new Float64Array(BIN_COUNT);
-  let total = 0;
-  let previousMs = Number.NaN;
-  let lastStepMs = Number.NaN;
-  let lastBin = 0;
+class StepCounter {
+  readonly #counts = new Float64Array(BIN_COUNT);
+  #total = 0;
+  #previousMs = Number.NaN;
+  #lastStepMs = Number.NaN;
+  #lastBin = 0;
 
-  function add(timeMs: number): void {
-    const stepMs = timeMs - previousMs;
-    previousMs = timeMs;
+  add(timeMs: number): void {
+    const stepMs = timeMs - this.#previousMs;
+    this.#previousMs = timeMs;
     if (!(stepMs > 0)) return;
-    if (stepMs !== lastStepMs) {
-      lastStepMs = stepMs;
+    if (stepMs !== this.#lastStepMs) {
+      this.#lastStepMs = stepMs;
       const bin = Math.floor((Math.log2(stepMs) - LEAST_OCTAVE) * BINS_PER_OCTAVE);
-      lastBin = Math.min(BIN_COUNT - 1, Math.max(0, bin));
+      this.#lastBin = Math.min(BIN_COUNT - 1, Math.max(0, bin));
     }
-    counts[lastBin] = (counts[lastBin] ?? 0) + 1;
-    total++;
+    this.#counts[this.#lastBin]!++;
+    this.#total++;
   }
 
-  // To within five per cent; infinite if there is none.
-  function medianMs(): number {
+  /** To within five per cent; infinite if there is none. */
+  medianMs(): number {
     let seen = 0;
     for (let bin = 0; bin < BIN_COUNT; bin++) {
-      seen += counts[bin] ?? 0;
-      if (seen * 2 >= total && total > 0) return 2 ** ((bin + 1) / BINS_PER_OCTAVE + LEAST_OCTAVE);
+      seen += this.#counts[bin]!;
+      if (seen * 2 >= this.#total && this.#total > 0) return 2 ** ((bin + 1) / BINS_PER_OCTAVE + LEAST_OCTAVE);
     }
     return Number.POSITIVE_INFINITY;
   }
-
-  return { add, medianMs };
 }

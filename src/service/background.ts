@@ -1,6 +1,6 @@
 import { groupBy } from '../core/group.js';
 import { isRefusal } from '../storage/errors.js';
-import { createCompactor } from '../storage/samples/compaction/compactor.js';
+import { Compactor } from '../storage/samples/compaction/compactor.js';
 import { createRuleFinder, deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
 import { writeReserved } from '../storage/storage.js';
 import type { SeriesRow } from '../storage/tables/samples.js';
@@ -44,7 +44,7 @@ export function repeat(
 /** Moves samples from the log into segments. */
 export function startCompaction(context: ServiceContext): StopWork {
   const { storage, samples, prepareMove, scheduler, clock, settings, log, metrics } = context;
-  const compactor = createCompactor({
+  const compactor = new Compactor({
     storage,
     samples,
     prepare: prepareMove,

@@ -36,6 +36,13 @@ describe('links', () => {
     expect(broken).toEqual([]);
   });
 
+  test('no link leads out of the package that npm publishes', () => {
+    const { files } = JSON.parse(read('package.json')) as { files: string[] };
+    const isPublished = (path: string): boolean => files.some((one) => path === one || path.startsWith(`${one}/`));
+    expect(pages.filter(isPublished)).toEqual(pages);
+    expect(pages.flatMap(targetsOf).filter(({ path }) => !isPublished(path))).toEqual([]);
+  });
+
   test('README.md links to every page of docs/, and the pages link to every other file there', () => {
     const linked = new Set(targetsOf('README.md').map(({ path }) => path));
     const unlinked = docs.filter((path) => /\.md$/.test(path) && !linked.has(path));

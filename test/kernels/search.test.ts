@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { copyFinite, firstNotRising, isSameTimes } from '../../src/kernels/check.js';
-import { lerp } from '../../src/kernels/interpolate.js';
 import { firstAfter, firstAtOrAfter, firstAtOrAfterGuess } from '../../src/kernels/search.js';
+import { lerp } from '../../src/kernels/values.js';
 import { expectEqual } from '../equality.js';
 import { anyDouble, columnOf, risingOf } from './columns.js';
 

@@ -110,17 +110,8 @@ test('integrals of held values over many windows at once are those of each windo
       borders[0] = first;
       const startMs = startOf(samples[first]!.timeMs);
       const windowCount = findWindows(timeMs, samples.length, startMs, lengthMs, borders, 0, startsMs);
-      holdWindows(
-        timeMs,
-        value,
-        borders,
-        windowCount,
-        startsMs,
-        lengthMs,
-        maxHoldMs ?? everMs,
-        divisorMs ?? 0,
-        results,
-      );
+      const found = { borders, windowCount, startsMs, lengthMs };
+      holdWindows({ timeMs, value }, found, maxHoldMs ?? everMs, divisorMs ?? 0, results);
       const maxhold = maxHoldMs === undefined ? {} : { maxhold: `PT0.0${String(maxHoldMs).padStart(2, '0')}S` };
       const parameters = {
         interval: '',

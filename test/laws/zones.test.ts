@@ -3,7 +3,8 @@ import { IANAZone } from 'luxon';
 import { expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/calendar.js';
 import { parseInterval } from '../../src/core/interval.js';
-import { type Windows, windowsOf } from '../../src/core/windows.js';
+import { windowsOf } from '../../src/core/interval-windows.js';
+import type { Windows } from '../../src/core/windows.js';
 import { type Zone, zoneOf } from '../../src/core/zone.js';
 import { windowsOf as oracleWindowsOf } from '../oracle/windows.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Series } from '../../src/core/series.js';
-import { createChartData } from '../../src/plot/index.js';
+import { ChartData } from '../../src/plot/index.js';
 import type { ChartLine } from '../../src/plot/panels.js';
 
 export function seriesOf(metric: string, samples: readonly (readonly [timeMs: number, value: number])[]): Series {
@@ -13,7 +13,7 @@ export function seriesOf(metric: string, samples: readonly (readonly [timeMs: nu
 }
 
 export function linesOf(...series: Series[]): ChartLine[] {
-  const data = createChartData();
+  const data = new ChartData();
   data.add(series);
   return data.lines();
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createReducer } from '../../src/plot/reducer.js';
+import { Reducer } from '../../src/plot/reducer.js';
 import { linesOf, minutes, seriesOf } from './lines.js';
 
 describe('reducer', () => {
@@ -19,7 +19,7 @@ describe('reducer', () => {
         fc.array(sample, { minLength: 1, maxLength: 300 }),
         fc.integer({ min: 1, max: 1e6 }),
         (samples, scale) => {
-          const reducer = createReducer('x');
+          const reducer = new Reducer('x');
           for (const [timeMs, value] of samples) {
             // A burst around each sample, so that there are many more than are kept.
             const times = Float64Array.from({ length: 40 }, (_, i) => timeMs + i * scale);

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPlan, runBatch, type Series } from '../../src/index.js';
-import { createFrameReader, writeFrame } from '../../src/service/timeseries/columns-format.js';
+import { FrameReader, writeFrame } from '../../src/service/timeseries/columns-format.js';
 import { addClient, type Serving, serve, temporaryFolder, tokenOf } from './serving.js';
 
 const ROUNDS = 3;
@@ -44,7 +44,7 @@ async function readSeries(url: string, headers: Headers, timeseriesId: string, m
   const accept = 'application/vnd.windrow.columns';
   const path = `${url}/core/timeseries/${timeseriesId}/samples?metric=${metric}`;
   const answer = await fetch(path, { headers: { ...headers, accept } });
-  const frames = answer.ok ? [...createFrameReader().push(new Uint8Array(await answer.arrayBuffer()))] : [];
+  const frames = answer.ok ? [...new FrameReader().push(new Uint8Array(await answer.arrayBuffer()))] : [];
   const joined = (of: (frame: Series) => Float64Array) => Float64Array.from(frames.flatMap((frame) => [...of(frame)]));
   return { timeseriesId, metric, timeMs: joined(({ timeMs }) => timeMs), value: joined(({ value }) => value) };
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createStoreThreads } from '../../src/service/store-thread/store-thread.js';
 import { systemScheduler } from '../../src/service/system.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
-import { createCompactor } from '../../src/storage/samples/compaction/compactor.js';
+import { Compactor } from '../../src/storage/samples/compaction/compactor.js';
 import { storeMove } from '../../src/storage/samples/compaction/move.js';
 import { createSampleStore } from '../../src/storage/samples/store.js';
 import type { Storage } from '../../src/storage/storage.js';
@@ -107,7 +107,7 @@ describe('the thread of compaction', () => {
     const threads = createStoreThreads(script, directory.path, time.scheduler);
     await append(0, 50_000);
     const errors: unknown[] = [];
-    const compactor = createCompactor({
+    const compactor = new Compactor({
       storage,
       samples,
       scheduler: time.scheduler,

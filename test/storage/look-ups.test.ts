@@ -9,7 +9,13 @@ import { FILE_NAME } from '../../src/storage/sqlite/open.js';
 import type { Query, Storage } from '../../src/storage/storage.js';
 import type { Column, Table, Value } from '../../src/storage/table.js';
 import { events, NEVER } from '../../src/storage/tables/events.js';
-import { itemCheckpoints, itemSources, items, itemWork, transactions } from '../../src/storage/tables/operations.js';
+import {
+  itemCheckpoints,
+  itemSources,
+  items,
+  itemWork,
+  requestTransactions,
+} from '../../src/storage/tables/operations.js';
 import { provisionalSamples, segments, series } from '../../src/storage/tables/samples.js';
 import { openDatabase } from './faults.js';
 import { openTemporary } from './open-temporary.js';
@@ -125,7 +131,7 @@ const lookUps: readonly LookUp[] = [
       orderBy: [{ column: 'itemId' }, { column: 'timeseriesId' }, { column: 'metric' }],
     },
   ),
-  lookUp('transactions', transactions, 'transactionId', (i) => ({ organisation, transactionId: numbered(i) }), {
+  lookUp('transactions', requestTransactions, 'transactionId', (i) => ({ organisation, transactionId: numbered(i) }), {
     where: [ofAcme, ['transactionId', 'in', ids]],
   }),
   lookUp(

@@ -6,7 +6,7 @@ import { administering, listCommand, orgOption } from './administer.js';
 
 const scopeOptions = [
   orgOption,
-  { flag: '--series', value: 'ID', summary: 'only for this series (default: all)' },
+  { flag: '--series', value: 'ID', summary: 'only for series with this timeseriesId (default: all)' },
   { flag: '--metric', value: 'NAME', summary: 'only for this metric (default: all)' },
   { flag: '--results', summary: 'for the results of items (default: for samples that clients write)' },
 ];

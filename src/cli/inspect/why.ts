@@ -3,7 +3,16 @@ import { patternOf } from '../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect/index.js';
 import type { Plan } from '../../plan/plan.js';
-import { argumentOf, type Command, counted, defined, type Given, requiredOf, textOf } from '../command.js';
+import {
+  argumentOf,
+  type Command,
+  type CommandOption,
+  counted,
+  defined,
+  type Given,
+  requiredOf,
+  textOf,
+} from '../command.js';
 import { EXIT_DONE } from '../failure.js';
 import { instantOption, requestArgument } from '../files/input-options.js';
 import { readPlan } from '../files/request.js';
@@ -14,14 +23,18 @@ import { fileOptions, findLines, type Line, localTime, openGiven, readSources, r
 /** The option that is `--series` in `run`; here that is the series of the result. */
 const SERIES_COLUMN = '--series-column';
 
+function seriesColumn({ summary, ...option }: CommandOption): CommandOption {
+  return { ...option, flag: SERIES_COLUMN, summary: `${summary} (\`run\` calls this --series)` };
+}
+
 export const why: Command = {
   name: 'why',
   summary: 'Show how one result came about, step by step back to the rows of the input.',
   argument: requestArgument,
   options: [
-    { flag: '--series', value: 'ID/METRIC', summary: 'the series of the result' },
+    { flag: '--series', value: 'ID/METRIC', summary: 'the result that holds it, such as office/DailyAverage' },
     { flag: '--at', value: 'TIME', summary: 'the time of the result, as written in the output' },
-    ...fileOptions.map((option) => (option.flag === '--series' ? { ...option, flag: SERIES_COLUMN } : option)),
+    ...fileOptions.map((option) => (option.flag === '--series' ? seriesColumn(option) : option)),
   ],
   notes: [
     `Each step runs again by itself, with samples of its input removed and changed, to find out which ones it used, so

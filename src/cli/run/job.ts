@@ -147,7 +147,7 @@ async function openPlot(
   io: Io,
   temps: TempFiles,
 ): Promise<Plot> {
-  const { createChartData, drawSvg } = await import('../../plot/index.js');
+  const { ChartData, drawSvg } = await import('../../plot/index.js');
   // Series of patterns are named as they appear.
   const outputs = plan.items
     .map((item) => item.output)
@@ -155,7 +155,7 @@ async function openPlot(
   const [id, ...others] = new Set(outputs.map(({ timeseriesId }) => timeseriesId));
   // An id that all series share is shown once, as the title.
   const isShared = plan.every === undefined && outputs.length > 1 && others.length === 0;
-  const data = createChartData(outputs, isShared ? ({ metric }) => metric : seriesName);
+  const data = new ChartData(outputs, isShared ? ({ metric }) => metric : seriesName);
   const title = isShared && id !== undefined ? id : '';
   const picture = await openPicture('--plot', path, io, temps);
   return { picture, data, draw: () => drawSvg(data.lines(), { title, timezone }) };

@@ -1,9 +1,9 @@
-import { isKnownTime, type Series, type SeriesReference } from '../../core/series.js';
+import type { Series, SeriesReference } from '../../core/series.js';
 import { type Arena, openArena, workIn } from '../../kernels/arena.js';
-import { isAllFinite, isRising } from '../../kernels/check.js';
+import { areValidTimes, isAllFinite } from '../../kernels/check.js';
 import { clearZeroSign } from '../../kernels/columns.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
-import { type SortedInput, sortInput } from './sorted-input.js';
+import { type BatchInput, sortInput } from './sort-input.js';
 
 /** What is known of a loaded series. */
 export interface Loaded {
@@ -48,7 +48,7 @@ interface LaidOut {
 }
 
 // Copies series into an arena. Series that share their times still do so there.
-function layOut(inputs: readonly SortedInput[]): LaidOut {
+function layOut(inputs: readonly BatchInput[]): LaidOut {
   const sources = [...new Set(inputs.flatMap(({ series: { timeMs, value } }) => [timeMs, value]))];
   const { arena, columns } = openArena(sources.map(({ length }) => length));
   for (const [index, source] of sources.entries()) columns[index]!.set(source);
@@ -59,7 +59,7 @@ function layOut(inputs: readonly SortedInput[]): LaidOut {
   return { arena, series };
 }
 
-function remember({ arena, series }: LaidOut, inputs: readonly SortedInput[]): readonly Series[] {
+function remember({ arena, series }: LaidOut, inputs: readonly BatchInput[]): readonly Series[] {
   for (const [index, one] of series.entries()) {
     clearZeroSign(one.timeMs, one.timeMs.length);
     const { missing, duplicateMs } = inputs[index]!;
@@ -72,8 +72,7 @@ function remember({ arena, series }: LaidOut, inputs: readonly SortedInput[]): r
 function isClean({ timeMs, value }: Series): boolean {
   const count = timeMs.length;
   if (count === 0) return true;
-  if (!isKnownTime(timeMs[0]!) || !isKnownTime(timeMs[count - 1]!)) return false;
-  return isRising(timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
+  return areValidTimes(timeMs, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
 }
 
 /** What is known of a loaded series; undefined for any other. */

@@ -1,23 +1,21 @@
 import type { Chunk } from '../../core/chunk.js';
-import { parseDuration } from '../../core/duration.js';
-import { InputError } from '../../core/errors.js';
-import { concatenate, type Series, seriesKey, seriesName } from '../../core/series.js';
-import { type Arena, currentArena, workIn } from '../../kernels/arena.js';
+import type { Series } from '../../core/series.js';
+import { workIn } from '../../kernels/arena.js';
 import { firstAtOrAfter } from '../../kernels/search.js';
 import { operationOf } from '../../operations/index.js';
 import { planInTimezone } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
-import { checkColumns, checkList, checkTimes } from '../check-input.js';
-import type { SourceCounts } from '../graph/counts.js';
+import { checkList } from '../check-input.js';
 import { buildGraph, type Graph } from '../graph/graph.js';
 import { GraphCache } from '../graph/graph-cache.js';
 import { type RunOptions, type RunSettings, readOptions, readWarmup } from '../options.js';
 import { createReport, type Report } from '../report.js';
 import { BatchSink, CountingSink } from './batch-sink.js';
-import { checkExpectedCounts, expectedCounts } from './expected-counts.js';
-import { loadedOf } from './loaded-series.js';
+import { checkExpectedCounts, type Expected, expectedCounts } from './expected-counts.js';
+import { arenaOf, chooseInputs, countLeftOut, sorted } from './inputs.js';
+import { pushAll } from './push-all.js';
 import { FinishedRun, type Run } from './run.js';
-import { type SortedInput, sortInput } from './sorted-input.js';
+import type { BatchInput } from './sort-input.js';
 
 export interface BatchOptions extends RunOptions {
   /**
@@ -71,7 +69,7 @@ interface Results {
   readonly shared: ReadonlySet<Float64Array>;
 }
 
-function runGiven(job: Job, given: readonly SortedInput[]): Results {
+function runGiven(job: Job, given: readonly BatchInput[]): Results {
   const results = tryRun(job, given);
   if (results !== undefined) return results;
   const inputs = given.map((one) => sorted(one, job.settings));
@@ -80,103 +78,29 @@ function runGiven(job: Job, given: readonly SortedInput[]): Results {
   return again;
 }
 
-// The arena of the loaded series; of the longest one if they lie in several.
-function arenaOf(given: readonly SortedInput[]): Arena {
-  let arena: Arena | undefined;
-  let length = -1;
-  for (const { series } of given) {
-    const loaded = loadedOf(series);
-    if (loaded === undefined || series.timeMs.length <= length) continue;
-    arena = loaded.arena;
-    length = series.timeMs.length;
-  }
-  return arena ?? currentArena();
-}
-
-function chooseInputs(plan: Plan, inputs: readonly Series[]): { given: SortedInput[]; unused: number } {
-  const parts = new Map<string, Series[]>(plan.sources.map((source) => [seriesKey(source), []]));
-  let unused = 0;
-  for (const input of inputs) {
-    checkColumns(input);
-    const wanted = parts.get(seriesKey(input));
-    if (wanted === undefined) unused += sampleCountOf(input);
-    else wanted.push(input);
-  }
-  const given = plan.sources.map((source) => {
-    const [first, ...more] = parts.get(seriesKey(source)) ?? [];
-    if (first !== undefined) return asGiven([first, ...more]);
-    const names = inputs.map(seriesName).join(', ') || 'none';
-    throw new InputError('input.missing', `inputs: expected the series ${seriesName(source)}, received ${names}`);
-  });
-  return { given, unused };
-}
-
-// Of a loaded series this includes the samples that loading left out.
-function sampleCountOf(series: Series): number {
-  const loaded = loadedOf(series);
-  return series.timeMs.length + (loaded === undefined ? 0 : loaded.missing + loaded.duplicateMs.length);
-}
-
-const NO_TIMES: readonly number[] = [];
-
-function asGiven(parts: readonly [Series, ...Series[]]): SortedInput {
-  const [first] = parts;
-  const series = parts.length === 1 ? first : { ...first, ...concatenate(parts) };
-  const loaded = parts.flatMap((part) => loadedOf(part) ?? []);
-  if (loaded.length === 0) return { series, missing: 0, outOfRun: 0, duplicateMs: NO_TIMES };
-  const missing = loaded.reduce((sum, one) => sum + one.missing, 0);
-  return { series, missing, outOfRun: 0, duplicateMs: loaded.flatMap((one) => one.duplicateMs) };
-}
-
-function sorted(given: SortedInput, settings: RunSettings): SortedInput {
-  if (loadedOf(given.series) !== undefined) return given;
-  checkTimes(given.series);
-  const own = sortInput(given.series, settings.fromMs, settings.untilMs ?? Number.POSITIVE_INFINITY);
-  const duplicateMs = [...given.duplicateMs, ...own.duplicateMs];
-  return { ...own, missing: given.missing + own.missing, duplicateMs };
-}
-
 // Undefined if the times of an input do not rise: that costs only the time until it was noticed.
-function tryRun(job: Job, inputs: readonly SortedInput[]): Results | undefined {
+function tryRun(job: Job, inputs: readonly BatchInput[]): Results | undefined {
   const { plan, settings, warmUntilMs } = job;
   const whole = inputs.map((input) => input.series);
   checkExpectedCounts(plan, whole, settings);
   const wired = graphs.take(plan, settings) ?? wire(plan, settings);
-  const { graph, sinks } = wired;
-  const isWarm = warmUntilMs === undefined || warmUp(plan, wired, whole, warmUntilMs);
-  const series =
-    warmUntilMs === undefined ? whole : whole.map((one) => partOf(one, warmUntilMs, Number.POSITIVE_INFINITY));
-  // Parts do not have the times of their input.
-  const shareTimes = job.shareTimes && warmUntilMs === undefined;
-  const expected = expectedCounts(plan, series, settings);
-  const isCounted =
-    warmUntilMs === undefined &&
-    expected.some(({ count, isFiltered }) => isFiltered && count >= COUNTED_MIN) &&
-    isElementwise(plan);
-  const counts = isCounted ? countResults(plan, wired, series) : expected.map(({ count }) => count);
-  if (counts === undefined) return undefined;
-  const own = plan.items.map(({ output }, item) => new BatchSink(output, counts[item]!, shareTimes));
-  sinks.push(...own);
-  for (const [index, source] of graph.sources.entries()) addCounts(source.counts, inputs[index]!, settings);
-  const isRising = isWarm && pushAll(plan, graph, series, isCounted);
-  if (isRising) graph.close(Number.NEGATIVE_INFINITY);
-  const results = own.map((sink) => sink.take());
-  const shared = new Set(results.flatMap(({ timeMs }, item) => (own[item]!.isTimeShared ? [timeMs] : [])));
-  const report = createReport(plan, graph, 0, 0);
-  sinks.length = 0;
+  const series = warmUntilMs === undefined ? whole : warmUp(plan, wired, whole, warmUntilMs);
+  const results = series && gather(job, wired, series, inputs);
+  wired.sinks.length = 0;
   graphs.keep(plan, settings, wired);
-  return isRising ? { series: results, report, shared } : undefined;
+  return results;
 }
 
-// Takes the samples before a time as a stream that advances to it would. False if the times of an input do not rise.
-function warmUp(plan: Plan, { graph, sinks }: WiredPlan, inputs: readonly Series[], untilMs: number): boolean {
+// Takes the samples before a time as a stream that advances to it would, and returns those after it; undefined if the
+// times of an input do not rise.
+function warmUp(plan: Plan, { graph, sinks }: WiredPlan, inputs: readonly Series[], untilMs: number) {
   sinks.push(...plan.items.map(() => new CountingSink()));
   const before = inputs.map((one) => partOf(one, Number.NEGATIVE_INFINITY, untilMs));
-  const isRising = pushAll(plan, graph, before, false);
+  if (!pushAll(plan, graph, before, false)) return undefined;
   for (const source of graph.sources) source.advance(untilMs);
   graph.advance();
   sinks.length = 0;
-  return isRising;
+  return inputs.map((one) => partOf(one, untilMs, Number.POSITIVE_INFINITY));
 }
 
 function partOf(series: Series, fromMs: number, untilMs: number): Series {
@@ -184,6 +108,30 @@ function partOf(series: Series, fromMs: number, untilMs: number): Series {
   const from = firstAtOrAfter(timeMs, 0, timeMs.length, fromMs);
   const to = firstAtOrAfter(timeMs, from, timeMs.length, untilMs);
   return { ...series, timeMs: timeMs.subarray(from, to), value: value.subarray(from, to) };
+}
+
+// Runs over these series, and gathers the results; undefined if the times of one do not rise.
+function gather(
+  { plan, settings, shareTimes, warmUntilMs }: Job,
+  wired: WiredPlan,
+  series: readonly Series[],
+  inputs: readonly BatchInput[],
+): Results | undefined {
+  const { graph } = wired;
+  const isWhole = warmUntilMs === undefined;
+  const expected = expectedCounts(plan, series, settings);
+  const isCounted = isWhole && isWorthCounting(plan, expected);
+  const counts = isCounted ? countResults(plan, wired, series) : expected.map(({ count }) => count);
+  if (counts === undefined) return undefined;
+  // Parts do not have the times of their input.
+  const sinks = plan.items.map(({ output }, item) => new BatchSink(output, counts[item]!, shareTimes && isWhole));
+  wired.sinks.push(...sinks);
+  for (const [index, source] of graph.sources.entries()) countLeftOut(source.counts, inputs[index]!, settings);
+  if (!pushAll(plan, graph, series, isCounted)) return undefined;
+  graph.close(Number.NEGATIVE_INFINITY);
+  const results = sinks.map((sink) => sink.take());
+  const shared = new Set(results.flatMap(({ timeMs }, item) => (sinks[item]!.isTimeShared ? [timeMs] : [])));
+  return { series: results, report: createReport(plan, graph, 0, 0), shared };
 }
 
 /** Fewer results are copied as fast as they are counted. */
@@ -200,25 +148,11 @@ function countResults(plan: Plan, { graph, sinks }: WiredPlan, inputs: readonly 
   return isRising ? counting.map((sink) => sink.count()) : undefined;
 }
 
-// Whether every step works sample by sample. Such a plan is cheap: running it twice, first to count its results, costs
-// less than fresh memory for samples that a filter then drops.
-function isElementwise({ steps }: Plan): boolean {
-  return steps.every((step) => operationOf(step).shape !== 'regrid');
-}
-
-// Counts what sorting or loading left out of an input.
-function addCounts(counts: SourceCounts, { missing, outOfRun, duplicateMs }: SortedInput, settings: RunSettings): void {
-  const duplicate = countWithin(duplicateMs, settings);
-  counts.samplesIn += missing + outOfRun + duplicateMs.length;
-  counts.missing += missing;
-  counts.outOfRun += outOfRun + duplicateMs.length - duplicate;
-  counts.duplicate += duplicate;
-}
-
-function countWithin(timesMs: readonly number[], { fromMs, untilMs = Number.POSITIVE_INFINITY }: RunSettings): number {
-  let count = 0;
-  for (const t of timesMs) if (t >= fromMs && t < untilMs) count++;
-  return count;
+// A plan that works sample by sample is cheap: running it twice, first to count its results, costs less than fresh
+// memory for samples that a filter then drops.
+function isWorthCounting({ steps }: Plan, expected: readonly Expected[]): boolean {
+  const isElementwise = steps.every((step) => operationOf(step).shape !== 'regrid');
+  return isElementwise && expected.some(({ count, isFiltered }) => isFiltered && count >= COUNTED_MIN);
 }
 
 /** A graph, and its sinks, which each run replaces. */
@@ -238,66 +172,4 @@ function wire(plan: Plan, settings: RunSettings): WiredPlan {
     },
   }));
   return { graph: buildGraph(plan, settings, inlets), sinks };
-}
-
-// Pushes chunk by chunk, always to the source that is furthest behind, so that steps with two inputs hold little back.
-// With a `frequency` no chunk crosses a boundary between two runs. False if the times of an input do not rise.
-function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[], areChecked: boolean): boolean {
-  const frequencyMs = shortestFrequencyMs(plan);
-  const order = pushOrder(plan);
-  const position = inputs.map(() => 0);
-  const areLoaded = inputs.map((input) => loadedOf(input) !== undefined);
-  let checked: { readonly timeMs: Float64Array; readonly from: number; readonly to: number } | undefined;
-  let lastMs = Number.NaN;
-  for (;;) {
-    const at = furthestBack(inputs, position, order);
-    if (at < 0) return true;
-    const input = inputs[at]!;
-    const { timeMs } = input;
-    const from = position[at]!;
-    const nextMs = timeMs[from]!;
-    // Chunks that begin at the same time go in with no advance between them, so their samples need not wait in lists.
-    if (nextMs !== lastMs) graph.advance();
-    lastMs = nextMs;
-    let to = Math.min(from + graph.sources[at]!.chunkLength, timeMs.length);
-    if (frequencyMs !== undefined) {
-      const boundaryMs = (Math.floor(nextMs / frequencyMs) + 1) * frequencyMs;
-      to = Math.max(from + 1, firstAtOrAfter(timeMs, from, to, boundaryMs));
-    }
-    // A column of times that several series share is checked once.
-    const isChecked = checked !== undefined && checked.timeMs === timeMs && checked.from === from && checked.to === to;
-    const known = areLoaded[at] === true ? 'all' : isChecked || areChecked ? 'times' : 'nothing';
-    if (!graph.sources[at]!.pushRising(input, from, to, known)) return false;
-    checked = { timeMs, from, to };
-    position[at] = to;
-  }
-}
-
-// The input whose next sample is the earliest, the first in `order` among equals; −1 if none has any left.
-function furthestBack(inputs: readonly Series[], position: readonly number[], order: readonly number[]): number {
-  let at = -1;
-  let earliestMs = Number.POSITIVE_INFINITY;
-  for (const k of order) {
-    const nextMs = inputs[k]!.timeMs[position[k]!];
-    if (nextMs === undefined || (at >= 0 && !(nextMs < earliestMs))) continue;
-    at = k;
-    earliestMs = nextMs;
-  }
-  return at;
-}
-
-// Sources that a step with two inputs reads directly go first: the step can hold their chunks without copying them, but
-// has to copy the results of other steps.
-function pushOrder({ sources, steps }: Plan): number[] {
-  const pairs = steps.flatMap(({ inputs }) => (inputs.length === 2 ? inputs : []));
-  const held = new Set(pairs.flatMap(({ from, index }) => (from === 'source' ? index : [])));
-  const order = [...sources.keys()];
-  return [...order.filter((source) => held.has(source)), ...order.filter((source) => !held.has(source))];
-}
-
-function shortestFrequencyMs(plan: Plan): number | undefined {
-  const lengths = plan.items.flatMap(({ frequency }) =>
-    frequency === undefined ? [] : [parseDuration(frequency) ?? 0],
-  );
-  return lengths.length === 0 ? undefined : Math.min(...lengths);
 }

@@ -1,6 +1,6 @@
 import type { Plan } from '../../plan/plan.js';
 import type { BlankMember } from '../fleet/blank-member.js';
-import type { Rows } from '../fleet/rows.js';
+import type { MemberStates } from '../fleet/member-states.js';
 import type { Graph } from '../graph/graph.js';
 import type { RunSettings } from '../options.js';
 import { createWriter, openCheckpoint } from './bytes.js';
@@ -9,7 +9,7 @@ import { readCounts, writeCounts } from './stream-checkpoint.js';
 /** What a fleet remembers, besides its settings. */
 export interface FleetMemory {
   readonly graph: Graph;
-  readonly rows: Rows;
+  readonly states: MemberStates;
   readonly names: readonly string[];
   readonly progress: { advancedMs: number };
   readonly blank: BlankMember;
@@ -17,20 +17,20 @@ export interface FleetMemory {
   readonly add: (name: string) => number;
 }
 
-const ROW_BYTES_USUAL = 100;
+const STATE_BYTES_USUAL = 100;
 
-/** A checkpoint of a fleet: its advance, the counts of the graph, the blank member, then the name and row of each. */
+/** A checkpoint of a fleet: its advance, the counts of the graph, the blank member, then the name and state of each. */
 export function writeFleetCheckpoint(plan: Plan, settings: RunSettings, memory: FleetMemory): Uint8Array {
-  const { graph, rows, names, progress, blank } = memory;
-  const { add, finish } = createWriter('WRFC', plan, settings, 1024 + ROW_BYTES_USUAL * rows.count);
+  const { graph, states, names, progress, blank } = memory;
+  const { add, finish } = createWriter('WRFC', plan, settings, 1024 + STATE_BYTES_USUAL * states.count);
   add(progress.advancedMs);
   writeCounts(graph, add);
   blank.write(add);
-  add(rows.count);
+  add(states.count);
   for (const [member, name] of names.entries()) {
     add(name.length);
     for (let i = 0; i < name.length; i++) add(name.charCodeAt(i));
-    rows.write(member, add);
+    states.write(member, add);
   }
   return finish();
 }
@@ -41,7 +41,7 @@ export function readFleetCheckpoint(bytes: Uint8Array, plan: Plan, settings: Run
   memory.progress.advancedMs = next();
   readCounts(memory.graph, next);
   memory.blank.read(next);
-  for (let count = next(); count > 0; count--) memory.rows.read(memory.add(readName(next)), next);
+  for (let count = next(); count > 0; count--) memory.states.read(memory.add(readName(next)), next);
 }
 
 const PIECE_LENGTH = 1000;

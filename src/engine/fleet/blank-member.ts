@@ -1,7 +1,7 @@
 import { DoubleList } from '../../core/list.js';
 import type { Graph } from '../graph/graph.js';
 import type { CurrentMember, FleetSink } from './fleet-sink.js';
-import { BLANK, type Rows } from './rows.js';
+import { BLANK, type MemberStates } from './member-states.js';
 
 /**
  * A member without samples of its own, which takes part in everything that concerns all members. A new member starts
@@ -9,7 +9,7 @@ import { BLANK, type Rows } from './rows.js';
  */
 export class BlankMember {
   readonly #graph: Graph;
-  readonly #rows: Rows;
+  readonly #states: MemberStates;
   readonly #sinks: readonly FleetSink[];
   readonly #current: CurrentMember;
   /** Its counts, in the order of the graph. The graph's own counts are those of the members. */
@@ -19,9 +19,9 @@ export class BlankMember {
   /** How many members have been given its results. */
   #givenCount = 0;
 
-  constructor(graph: Graph, rows: Rows, sinks: readonly FleetSink[], current: CurrentMember) {
+  constructor(graph: Graph, states: MemberStates, sinks: readonly FleetSink[], current: CurrentMember) {
     this.#graph = graph;
-    this.#rows = rows;
+    this.#states = states;
     this.#sinks = sinks;
     this.#current = current;
     this.counts = graph.counts.map((counts) => ({ ...counts }));
@@ -31,9 +31,9 @@ export class BlankMember {
   /** Does some work for the blank member; the caller then does the same for each member. */
   act(work: () => void): void {
     const before = this.#graph.counts.map((counts) => ({ ...counts }));
-    this.#rows.load(BLANK);
+    this.#states.load(BLANK);
     work();
-    this.#rows.save(BLANK);
+    this.#states.save(BLANK);
     for (const [index, counts] of this.#graph.counts.entries()) {
       for (const [name, count] of Object.entries(before[index]!)) {
         this.counts[index]![name]! += counts[name]! - count;
@@ -56,19 +56,19 @@ export class BlankMember {
     for (const [index, counts] of this.#graph.counts.entries()) {
       for (const [name, count] of Object.entries(this.counts[index]!)) counts[name]! += count;
     }
-    return this.#rows.add();
+    return this.#states.add();
   }
 
   /** Gives its results to members that joined since the last time. @param isLasting false if this will be undone. */
   giveResults(isLasting = true): void {
-    for (let member = this.#givenCount; member < this.#rows.count; member++) {
+    for (let member = this.#givenCount; member < this.#states.count; member++) {
       this.#current.member = member;
       for (const [item, { timeMs, value }] of this.#results.entries()) {
         if (timeMs.length === 0) continue;
         this.#sinks[item]!.receive({ timeMs: timeMs.view(), value: value.view(), count: timeMs.length });
       }
     }
-    if (isLasting) this.#givenCount = this.#rows.count;
+    if (isLasting) this.#givenCount = this.#states.count;
   }
 
   write(add: (value: number) => void): void {
@@ -79,7 +79,7 @@ export class BlankMember {
       timeMs.view().forEach(add);
       value.view().forEach(add);
     }
-    this.#rows.write(BLANK, add);
+    this.#states.write(BLANK, add);
   }
 
   read(next: () => number): void {
@@ -89,6 +89,6 @@ export class BlankMember {
       const length = next();
       for (const list of [timeMs, value]) for (let i = 0; i < length; i++) list.push(next());
     }
-    this.#rows.read(BLANK, next);
+    this.#states.read(BLANK, next);
   }
 }

@@ -12,7 +12,7 @@ import { BlankMember } from './blank-member.js';
 import type { Fleet, FleetRun, FleetSeries } from './fleet.js';
 import { type CurrentMember, type FleetSamples, FleetSink } from './fleet-sink.js';
 import { type FleetInput, type TakenInput, takeInput } from './input.js';
-import { Rows } from './rows.js';
+import { MemberStates } from './member-states.js';
 
 /**
  * Opens a fleet: a stream of the same plan for each member, as if all were opened now.
@@ -55,12 +55,12 @@ interface WiredPlan {
   readonly graph: Graph;
   readonly sinks: readonly FleetSink[];
   readonly progress: Progress;
-  /** The member whose row is loaded into the graph. */
+  /** The member whose state is loaded into the graph. */
   readonly current: CurrentMember;
 }
 
 class LiveFleet extends LiveRun implements Fleet {
-  readonly #rows: Rows;
+  readonly #states: MemberStates;
   readonly #blank: BlankMember;
   /** The members' names, and their numbers by name. */
   readonly #names: string[] = [];
@@ -73,15 +73,15 @@ class LiveFleet extends LiveRun implements Fleet {
 
   constructor(plan: Plan, settings: RunSettings, { graph, sinks, progress, current }: WiredPlan) {
     super('fleet', plan, settings, graph, progress);
-    this.#rows = new Rows(graph);
+    this.#states = new MemberStates(graph);
     this.#sinks = sinks;
     this.#lateSinks = plan.sources.map(() => new FleetSink(current));
     this.#current = current;
-    this.#blank = new BlankMember(graph, this.#rows, sinks, current);
+    this.#blank = new BlankMember(graph, this.#states, sinks, current);
   }
 
   get size(): number {
-    return this.#rows.count;
+    return this.#states.count;
   }
 
   get late(): readonly FleetSamples[] {
@@ -174,13 +174,13 @@ class LiveFleet extends LiveRun implements Fleet {
   #memory(): FleetMemory {
     return {
       graph: this.graph,
-      rows: this.#rows,
+      states: this.#states,
       names: this.#names,
       progress: this.progress,
       blank: this.#blank,
       add: (name) => {
         this.#addName(name);
-        return this.#rows.add();
+        return this.#states.add();
       },
     };
   }
@@ -203,7 +203,7 @@ class LiveFleet extends LiveRun implements Fleet {
   // Adjacent samples of one member go in together.
   #pushRuns(samples: TakenInput): void {
     const { graph } = this;
-    const rows = this.#rows;
+    const states = this.#states;
     const { member } = samples;
     const source = graph.sources[samples.source]!;
     const lateSink = this.#lateSinks[samples.source]!;
@@ -214,10 +214,10 @@ class LiveFleet extends LiveRun implements Fleet {
       let to = from + 1;
       while (to < count && member[to] === number) to++;
       this.#current.member = number;
-      rows.load(number);
+      states.load(number);
       source.push(samples, from, to);
       graph.advance();
-      rows.save(number);
+      states.save(number);
       const late = source.takeLate();
       if (late !== undefined) lateSink.receive({ ...late, count: late.timeMs.length });
       from = to;
@@ -251,11 +251,11 @@ class LiveFleet extends LiveRun implements Fleet {
   }
 
   #eachMember(work: () => void): void {
-    for (let member = 0; member < this.#rows.count; member++) {
+    for (let member = 0; member < this.#states.count; member++) {
       this.#current.member = member;
-      this.#rows.load(member);
+      this.#states.load(member);
       work();
-      this.#rows.save(member);
+      this.#states.save(member);
     }
   }
 
@@ -270,7 +270,7 @@ class LiveFleet extends LiveRun implements Fleet {
 
   #endMember(member: number): void {
     this.#current.member = member;
-    this.#rows.load(member);
+    this.#states.load(member);
     this.graph.close(this.progress.advancedMs);
   }
 

@@ -1,8 +1,8 @@
 import type { Chunk } from '../../core/chunk.js';
 import { DoubleList } from '../../core/list.js';
-import { type Columns, type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import type { Columns, Series } from '../../core/series.js';
 import { currentArena } from '../../kernels/arena.js';
-import { isAllFinite, isRising } from '../../kernels/check.js';
+import { areValidTimes, isAllFinite, isRising } from '../../kernels/check.js';
 import { clearZeroSign, copyInto } from '../../kernels/columns.js';
 import type { State } from '../../operations/operation.js';
 import type { RunSettings } from '../options.js';
@@ -71,36 +71,23 @@ export class Source {
    */
   pushRising(series: Series, from: number, to: number, known: Known): boolean {
     const count = to - from;
-    const timeMs = from === 0 ? series.timeMs : series.timeMs.subarray(from);
-    const value = series.value.subarray(from);
-    const firstMs = timeMs[0]!;
-    const lastMs = timeMs[count - 1]!;
-    const out = this.#out;
+    const inputTimeMs = from === 0 ? series.timeMs : series.timeMs.subarray(from);
+    const inputValue = series.value.subarray(from);
     // Copying columns into the arena and checking them there costs less than checking them where they are. A loaded
     // series is in the arena already.
-    const isHere = known === 'all' && value.buffer === currentArena().buffer;
-    if (!isHere) copyInto(out.timeMs, timeMs, count);
-    if (known === 'nothing') {
-      if (!isRising(out.timeMs, 0, count, this.#slots[GREATEST_MS]!)) return false;
-      // Rising times lie within the known years if the first and the last do.
-      if (firstMs < TIME_MS_MIN || lastMs >= TIME_MS_END) return false;
-    }
+    const isHere = known === 'all' && inputValue.buffer === currentArena().buffer;
+    const timeMs = isHere ? inputTimeMs : this.#out.timeMs;
+    const value = isHere ? inputValue : this.#out.value;
+    if (!isHere) copyInto(timeMs, inputTimeMs, count);
+    if (known === 'nothing' && !areValidTimes(timeMs, count, this.#slots[GREATEST_MS]!)) return false;
+    if (!isHere) copyInto(value, inputValue, count);
+    const areInputTimes = isHere || !clearZeroSign(timeMs, count);
     this.counts.samplesIn += count;
-    this.#slots[GREATEST_MS] = lastMs;
-    if (!isHere) copyInto(out.value, value, count);
-    const isZeroCleared = !isHere && clearZeroSign(out.timeMs, count);
-    const isInRun = firstMs >= this.#fromMs && lastMs < this.#untilMs;
-    if (isInRun && (known === 'all' || isAllFinite(out.value, 0, count))) {
-      this.counts.samplesOut += count;
-      const whole = this.#whole;
-      whole.timeMs = isHere ? timeMs : out.timeMs;
-      whole.inputTimeMs = isZeroCleared ? undefined : timeMs;
-      whole.value = isHere ? value : out.value;
-      // A step with two inputs may hold this chunk until the other input's comes: this source gives none before that.
-      whole.isReadOnly = true;
-      whole.count = count;
-      deliver(this.outlets, whole);
-    } else this.#pushInRun(isHere ? timeMs : out.timeMs, value, count);
+    this.#slots[GREATEST_MS] = timeMs[count - 1]!;
+    const isInRun = timeMs[0]! >= this.#fromMs && timeMs[count - 1]! < this.#untilMs;
+    if (isInRun && (known === 'all' || isAllFinite(value, 0, count))) {
+      this.#giveWhole(timeMs, value, count, areInputTimes ? inputTimeMs : undefined);
+    } else this.#pushInRun(timeMs, value, count);
     return true;
   }
 
@@ -221,6 +208,18 @@ export class Source {
     this.#pendingTimes.push(lastMs);
     this.#pendingValues.push(value[last]!);
     return true;
+  }
+
+  #giveWhole(timeMs: Float64Array, value: Float64Array, count: number, inputTimeMs: Float64Array | undefined): void {
+    this.counts.samplesOut += count;
+    const whole = this.#whole;
+    whole.timeMs = timeMs;
+    whole.inputTimeMs = inputTimeMs;
+    whole.value = value;
+    // A step with two inputs may hold this chunk until the other input's comes: this source gives none before that.
+    whole.isReadOnly = true;
+    whole.count = count;
+    deliver(this.outlets, whole);
   }
 
   #pushInRun(timeMs: Float64Array, value: Float64Array, count: number): void {

@@ -4,7 +4,7 @@ import type { Field, RecordBatch } from 'apache-arrow';
 import { WindrowError } from '../../core/errors.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
-import { microsOf } from '../table/micros.js';
+import { microsOf } from '../table/epoch.js';
 import type { Cells, TableReader } from '../table/table-reader.js';
 import { decimals, localTimes, openTyped, type TypedColumn, wholeOf } from '../table/typed-columns.js';
 import { unpackLz4Frame } from './lz4-frame.js';

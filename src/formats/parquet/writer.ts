@@ -1,6 +1,6 @@
 import type { Series } from '../../core/series.js';
 import type { FormatWriter } from '../format.js';
-import { microsOf } from '../table/micros.js';
+import { microsOf } from '../table/epoch.js';
 
 const ROW_GROUP_ROWS = 100_000;
 

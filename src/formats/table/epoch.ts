@@ -1,4 +1,5 @@
-import type { InstantReading } from '../../core/instant.js';
+import { WindrowError } from '../../core/errors.js';
+import { formatInstant, type InstantReading } from '../../core/instant.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import type { TimeFormat } from './dates.js';
 
@@ -31,4 +32,14 @@ export function readEpoch(text: string, unit: TimeFormat): InstantReading {
   const timeMs = Number(`${text}${EXPONENTS[unit]}`);
   if (timeMs < TIME_MS_MIN || timeMs >= TIME_MS_END) return { problem: 'lies outside the years 0001 to 9999' };
   return { timeMs };
+}
+
+/** A time in microseconds. @throws WindrowError if it is finer, as it would not read back as the same time. */
+export function microsOf(timeMs: number): bigint {
+  // Towards zero: just before 1970, what lies above the whole millisecond below is rounded.
+  const wholeMs = Math.trunc(timeMs);
+  const micros = Math.round((timeMs - wholeMs) * 1000);
+  if (wholeMs + micros / 1000 === timeMs) return BigInt(wholeMs) * 1000n + BigInt(micros);
+  const problem = `${formatInstant(timeMs)} is finer than a microsecond, which timestamps of this format do not hold`;
+  throw new WindrowError('file.format', `${problem}; write CSV`);
 }

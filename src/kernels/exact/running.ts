@@ -1,5 +1,5 @@
-import type { DoubleList } from '../../core/list.js';
-import { meanOf, quotientOf, sumOf } from './results.js';
+import type { Columns } from '../../core/series.js';
+import { type ExactSum, meanOf, quotientOf, sumOf } from './results.js';
 import { addTo, lossOf, tidySum } from './sums.js';
 
 /**
@@ -10,11 +10,8 @@ import { addTo, lossOf, tidySum } from './sums.js';
  * @returns the first sample that is still in the window.
  */
 export function runningSums(
-  slots: Float64Array,
-  at: number,
-  wide: DoubleList,
-  timeMs: Float64Array,
-  value: Float64Array,
+  [slots, at, wide]: ExactSum,
+  { timeMs, value }: Columns,
   from: number,
   to: number,
   windowMs: number,

@@ -166,7 +166,7 @@ function wholeWindows(options: HoldOptions, column: () => Float64Array): EmitWho
     const { timeMs, value, count } = chunk;
     borders[0] = first;
     const windowCount = findWindows(timeMs, count, slots[START_MS]!, lengthMs, borders, 0, startsMs);
-    holdWindows(timeMs, value, borders, windowCount, startsMs, lengthMs, maxHoldMs, dividesBy, results);
+    holdWindows(chunk, { borders, windowCount, startsMs, lengthMs }, maxHoldMs, dividesBy, results);
     // Later steps use the same borders.
     const own = borders.slice(0, windowCount + 1);
     const enterAfter = (last: number, startMs: number): void => {

@@ -1,4 +1,4 @@
-import { lerp } from '../../kernels/interpolate.js';
+import { lerp } from '../../kernels/values.js';
 import { drop, listsOf, type Matcher } from '../match.js';
 import { choice, duration, durationMsIn, type Parameter, type Parameters, type Report } from '../parameters.js';
 import { ALIGNMENTS } from '../two-inputs.js';

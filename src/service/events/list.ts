@@ -7,7 +7,8 @@ import { checkAccess } from '../identity/collections.js';
 import type { Principal } from '../identity/principal.js';
 import { HungThreadError } from '../threads.js';
 import { readEventQuery } from './odata/query.js';
-import { type EventPage, type EventPlace, type EventSearch, isIndexed, readPage } from './page.js';
+import { type EventPage, type EventPlace, type EventSearch, readPage } from './page.js';
+import { isIndexed } from './search.js';
 
 /** A request for a page, as it came. */
 export interface ListRequest {

@@ -1,10 +1,10 @@
 import { countWork } from '../../storage/next-turn.js';
-import { type Condition, equal, type Order, type Reader } from '../../storage/storage.js';
+import { type Condition, equal, type Reader } from '../../storage/storage.js';
 import { type EventRow, events } from '../../storage/tables/events.js';
-import type { EventField } from './fields.js';
 import { horizonOf } from './horizon.js';
 import type { EventQuery } from './odata/query.js';
 import { recordJson, TURN_CHARS, workOf } from './record.js';
+import { findNext, isIndexed } from './search.js';
 import { type CollectionKey, countEvents } from './store.js';
 
 /** A search for a page of a collection: plain data, so that it can be done in a thread. */
@@ -99,14 +99,12 @@ async function findRecords(
   size: number,
 ): Promise<FoundRecords> {
   const hasIndex = isIndexed(query);
-  const orderBy = totalOrder(query);
   const pieces = new Pieces();
   let end: EventRow | undefined;
   let foundCount = 0;
   for (let limit = hasIndex ? FOUND_FIRST : size + 1; foundCount <= size; ) {
     const count = Math.min(limit, size + 1 - foundCount);
-    const find = hasIndex ? findInIndex : findAfter;
-    const found = await find(tx, where, orderBy, end ?? last, count);
+    const found = await findNext(tx, where, query, end ?? last, count);
     let work = 0;
     for (const row of found.slice(0, size - foundCount)) {
       end = row;
@@ -147,77 +145,6 @@ class Pieces {
 
 const encoder = new TextEncoder();
 
-/** Fields with an index in the usual order. */
-const INDEXED: readonly EventField[] = ['occurredAt', 'status'];
-
-/** Whether a page is found in an index. A search for others looks at the whole collection. */
-export function isIndexed(query: EventQuery): boolean {
-  const fields = query.filter.map(({ field }) => field);
-  if (fields.includes('id')) return true;
-  const [first, second] = totalOrder(query);
-  if (first?.column === 'id') return fields.length === 0;
-  const isUsual =
-    first?.column === 'occurredAt' && second?.column === 'id' && first.isDescending === second.isDescending;
-  return isUsual && fields.every((field) => INDEXED.includes(field));
-}
-
-/**
- * Rows after the last one returned. In descending order, rows without a value come after all others. A separate search
- * finds them, so that each search starts at its place in the index and not at the index's start.
- */
-async function findAfter(
-  tx: Reader,
-  where: readonly Condition<EventRow>[],
-  orderBy: readonly Order<EventRow>[],
-  last: EventRow | undefined,
-  limit: number,
-): Promise<EventRow[]> {
-  if (last === undefined) return tx.find(events, { where, orderBy, limit });
-  const after = orderBy.map(({ column }) => last[column]);
-  const { column, isDescending } = orderBy[0]!; // an order is never empty: it ends with the id
-  const value = last[column];
-  if (isDescending !== true || value === null) return tx.find(events, { where, orderBy, after, limit });
-  const found = await tx.find(events, { where: [...where, [column, '<=', value]], orderBy, after, limit });
-  if (found.length === limit || column === 'id') return found;
-  const rest = { where: [...where, [column, '=', null] as const], orderBy, limit: limit - found.length };
-  return [...found, ...(await tx.find(events, rest))];
-}
-
-/**
- * Likewise, in the order of an index that ends with the id. Events that tie with the last one are a search of their
- * own: from a place within many, the index would be read from the first of them.
- */
-async function findInIndex(
-  tx: Reader,
-  where: readonly Condition<EventRow>[],
-  orderBy: readonly Order<EventRow>[],
-  last: EventRow | undefined,
-  limit: number,
-): Promise<EventRow[]> {
-  const [first, id, ...others] = orderBy;
-  if (last === undefined || first === undefined || id === undefined || others.length > 0) {
-    return findAfter(tx, where, orderBy, last, limit);
-  }
-  const { column, isDescending = false } = first;
-  const value = last[column];
-  const later = isDescending ? '<' : '>';
-  const searches: Condition<EventRow>[][] = [
-    [
-      [column, '=', value],
-      [id.column, later, last[id.column]],
-    ],
-  ];
-  if (value !== null) searches.push([[column, later, value]]);
-  if (isDescending && value !== null) searches.push([[column, '=', null]]);
-  if (!isDescending && value === null) searches.push([[column, '!=', null]]);
-  const found: EventRow[] = [];
-  for (const search of searches) {
-    if (found.length === limit) break;
-    found.push(...(await tx.find(events, { where: [...where, ...search], orderBy, limit: limit - found.length })));
-  }
-  return found;
-}
-
 // For the first page only, which shows the current state: each write keeps the collection's total up to date.
 async function countMatches(
   tx: Reader,
@@ -240,13 +167,4 @@ async function lastGiven(
 ): Promise<EventRow | undefined> {
   if (commit < (await horizonOf(tx))) return undefined;
   return tx.get(events, { ...collection, id: lastId, firstCommit: lastFirstCommit });
-}
-
-// An id is unique in a snapshot, so it makes the order total, and fields after it are redundant. It takes the
-// direction of the field before it, so that an index can be read from either end.
-function totalOrder({ orderBy }: EventQuery): readonly Order<EventRow>[] {
-  const end = orderBy.findIndex(({ field }) => field === 'id');
-  const items = end < 0 ? orderBy : orderBy.slice(0, end + 1);
-  const order = items.map(({ field, isDescending }) => ({ column: field, isDescending }));
-  return end < 0 ? [...order, { column: 'id', isDescending: order.at(-1)?.isDescending ?? false }] : order;
 }

@@ -1,6 +1,6 @@
 import type { ServiceContext } from '../context.js';
 import { createIssuer } from '../token/issue.js';
-import { createAuthenticator } from '../token/tokens.js';
+import { Authenticator } from '../token/tokens.js';
 import { createAdministration } from './administration.js';
 import { createPasswords, type PasswordOptions } from './passwords.js';
 import type { UserName } from './users.js';
@@ -12,10 +12,10 @@ export function createIdentity(
   passwordOptions: PasswordOptions = {},
 ) {
   const passwords = createPasswords(context.random, passwordOptions);
-  const authenticator = createAuthenticator(context);
+  const authenticator = new Authenticator(context);
   const administration = createAdministration(context);
   return Object.freeze({
-    authenticate: authenticator.authenticate,
+    authenticate: (token: string) => authenticator.authenticate(token),
     administration,
     /** `administration.addUser`, given the password instead of its hash. */
     addUser: async ({ password, ...user }: UserName & { readonly password: string }) =>

@@ -14,7 +14,7 @@ export async function itemOfResult(
   organisation: string,
   { timeseriesId, metric }: SeriesReference,
 ): Promise<ItemRow | undefined> {
-  // By two primary keys: for the result, SQLite would scan all items of the organisation.
+  // By two primary keys: for the result, SQLite would read all items of the organisation.
   const result = await tx.get(series, { organisation, timeseriesId, metric });
   return result?.itemId == null ? undefined : tx.get(items, { organisation, itemId: result.itemId });
 }

@@ -9,14 +9,14 @@ import {
   itemSources,
   items,
   itemWork,
-  transactions,
+  requestTransactions,
 } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
-import { moveTransaction } from '../status/transactions.js';
+import { moveRequestTransaction } from '../status/request-states.js';
 import { noteChange } from './catalog.js';
 import { dropReplicas } from './replicas.js';
 import { ITEMS_PER_TURN } from './request.js';
-import { endTransaction } from './request-transactions.js';
+import { endRequestTransaction } from './request-transactions.js';
 
 /** How many members of patterns one transaction registers or deletes, as others wait for it: each takes about 1 ms. */
 export const MEMBERS_PER_TRANSACTION = 50;
@@ -43,7 +43,7 @@ export async function deleteItem(
 ): Promise<void> {
   const { organisation, itemId } = item;
   const { samples } = context;
-  await endTransaction(tx, item, 'the item was deleted');
+  await endRequestTransaction(tx, item, 'the item was deleted');
   await dropReplicas(context, tx, organisation, await forgetWork(tx, item));
   await tx.delete(items, equal({ organisation, itemId }));
   // Items that read the results learn of it from the log.
@@ -65,7 +65,7 @@ export async function endPattern(
   { areResultsKept, memberRoom }: { readonly areResultsKept: boolean; readonly memberRoom: number },
 ): Promise<void> {
   const { organisation, itemId, transactionId } = pattern;
-  const transaction = await tx.get(transactions, { organisation, transactionId });
+  const transaction = await tx.get(requestTransactions, { organisation, transactionId });
   await forgetWork(tx, pattern);
   await tx.delete(items, equal({ organisation, itemId }));
   await noteChange(tx);
@@ -89,7 +89,7 @@ export async function deleteMembers(
   const found =
     memberRoom <= 0
       ? []
-      : await tx.find(transactions, {
+      : await tx.find(requestTransactions, {
           where: equal({ organisation, clientId, parentId: transactionId }),
           orderBy: [{ column: 'commit' }, { column: 'transactionId' }],
           ...(passedCommit === null ? {} : { after: [passedCommit, passedId] }),
@@ -110,5 +110,8 @@ export async function deleteMembers(
   await tx.delete(endedPatterns, equal({ organisation, itemId }));
   await tx.delete(itemWork, equal({ organisation, itemId }));
   // Last, as its state follows from those of its members.
-  await moveTransaction(tx, organisation, transactionId, { state: 'Completed', message: 'the item was deleted' });
+  await moveRequestTransaction(tx, organisation, transactionId, {
+    state: 'Completed',
+    message: 'the item was deleted',
+  });
 }

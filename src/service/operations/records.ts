@@ -3,8 +3,13 @@ import { groupBy } from '../../core/group.js';
 import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { Reader } from '../../storage/storage.js';
-import { type ItemRow, itemSources, type TransactionRow, transactions } from '../../storage/tables/operations.js';
-import { parentState, stateOf, type TransactionState } from '../status/transactions.js';
+import {
+  type ItemRow,
+  itemSources,
+  type RequestTransactionRow,
+  requestTransactions,
+} from '../../storage/tables/operations.js';
+import { parentState, stateOf, type TransactionState } from '../status/request-states.js';
 import { definitionOf, isPattern } from './request.js';
 import type { itemSchema } from './schemas.js';
 
@@ -16,15 +21,15 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
   const ofItems = ['organisation', '=', organisation] as const;
   const sources = await tx.find(itemSources, {
     where: [ofItems, ['itemId', 'in', rows.map(({ itemId }) => itemId)]],
-    // Ordered as in their index: in the order of the primary key, SQLite would scan all of the organisation.
+    // Ordered as in their index: in the order of the primary key, SQLite would read all of the organisation.
     orderBy: [{ column: 'itemId' }, { column: 'timeseriesId' }, { column: 'metric' }],
   });
-  const found = await tx.find(transactions, {
+  const found = await tx.find(requestTransactions, {
     where: [ofItems, ['transactionId', 'in', rows.map(({ transactionId }) => transactionId)]],
   });
   const transactionOf = new Map(found.map((row) => [row.transactionId, row]));
   const parentIds = [...new Set(found.flatMap(({ parentId }) => parentId ?? []))];
-  const parents = await tx.find(transactions, { where: [ofItems, ['transactionId', 'in', parentIds]] });
+  const parents = await tx.find(requestTransactions, { where: [ofItems, ['transactionId', 'in', parentIds]] });
   // The transaction of a request has no item of its own.
   const patternOf = new Map(parents.map(({ transactionId, itemId }) => [transactionId, itemId]));
   const sourcesOf = new Map<string, SeriesReference[]>(rows.map(({ itemId }) => [itemId, []]));
@@ -55,7 +60,7 @@ export function joinRecords(records: readonly ItemRecord[]): readonly ItemRecord
 function itemRecord(
   row: ItemRow,
   sources: SeriesReference[],
-  found: TransactionRow | undefined,
+  found: RequestTransactionRow | undefined,
   pattern: string | null,
 ): ItemRecord {
   // `as`: checked when it was posted.

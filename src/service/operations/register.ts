@@ -12,18 +12,23 @@ import {
   itemSources,
   items,
   itemWork,
-  type TransactionRow,
-  transactions,
+  type RequestTransactionRow,
+  requestTransactions,
 } from '../../storage/tables/operations.js';
 import { createId, type ServiceContext } from '../context.js';
 import { badRequest } from '../http/errors.js';
-import type { ChildStates } from '../status/transactions.js';
+import type { ChildStates } from '../status/request-states.js';
 import { noteChange } from './catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
 import { endPattern, forgetWork, MEMBERS_PER_TRANSACTION } from './end.js';
 import { addReplicas, dropReplicas } from './replicas.js';
 import { ITEMS_PER_TURN, type ItemDefinition, isPattern } from './request.js';
-import { childTransaction, endTransaction, type Registration, requestTransaction } from './request-transactions.js';
+import {
+  childTransaction,
+  endRequestTransaction,
+  type Registration,
+  requestTransaction,
+} from './request-transactions.js';
 
 /** The version of the engine that computed results and checkpoints. Those of another version are recomputed. */
 export const ENGINE_VERSION: string = packageJson.version;
@@ -60,7 +65,7 @@ export async function registerItems(
   over: OpenShards,
   registration: Registration,
   definitions: readonly ItemDefinition[],
-): Promise<TransactionRow> {
+): Promise<RequestTransactionRow> {
   const { organisation } = registration.principal;
   const { placement, txs } = over;
   const isSpread = txs.length > 1;
@@ -74,7 +79,7 @@ export async function registerItems(
   };
   await checkConflicts(scope, definitions);
   const parentId = createId(context);
-  const children: TransactionRow[] = [];
+  const children: RequestTransactionRow[] = [];
   const counts = new Map<Transaction, number>();
   const patternCount = definitions.filter(({ plan }) => plan.every !== undefined).length;
   const memberRoom = Math.floor(MEMBERS_PER_TRANSACTION / (patternCount * txs.length));
@@ -82,7 +87,7 @@ export async function registerItems(
     const { plan, output } = definition;
     // A pattern is registered in each shard, for its members there.
     const places = plan.every === undefined ? [over.at(output.timeseriesId)] : txs;
-    let child: TransactionRow | undefined;
+    let child: RequestTransactionRow | undefined;
     for (const tx of places) {
       if (plan.every === undefined) child = await registerItem(context, tx, registration, definition, parentId);
       else child = await registerPattern(context, tx, registration, definition, parentId, { child, memberRoom });
@@ -97,7 +102,7 @@ export async function registerItems(
   // The request's transaction has a part in each shard with items of it, and one in the home, which lists requests.
   for (const [index, tx] of txs.entries()) {
     if (!counts.has(tx) && tx.shard !== placement.home) continue;
-    await tx.insert(transactions, parents[index]!);
+    await tx.insert(requestTransactions, parents[index]!);
     if (counts.has(tx)) await noteChange(tx);
   }
   return parents[0]!;
@@ -125,20 +130,20 @@ export async function registerItem(
   registration: Registration,
   definition: ItemDefinition,
   parentId: string,
-): Promise<TransactionRow> {
+): Promise<RequestTransactionRow> {
   const { organisation } = registration.principal;
   const { output } = definition;
   const existing = await itemOfResult(tx, organisation, output);
   const itemId = existing?.itemId ?? createId(context);
   const child = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
-  await tx.insert(transactions, child);
+  await tx.insert(requestTransactions, child);
   let sourcesBefore: readonly SeriesReference[] = [];
   if (existing === undefined) {
     // A series of this name may exist, but has no samples, as was checked: what clients wrote to it is deleted.
     await context.samples.drop(tx, organisation, output);
     await context.samples.append(tx, organisation, [{ ...output, ...NO_COLUMNS }], { itemId });
   } else {
-    await endTransaction(tx, existing, `replaced by transaction ${child.transactionId}`);
+    await endRequestTransaction(tx, existing, `replaced by transaction ${child.transactionId}`);
     sourcesBefore = await forgetWork(tx, existing);
     // Results of the same plan are replaced where they differ; until then they stay readable.
     if (existing.planHash !== definition.planHash) await deleteAll(context.samples, tx, existing);
@@ -159,7 +164,7 @@ export async function registerItem(
 
 function itemRow(
   { output, processingType, frequencyMs, request, posted, planHash }: ItemDefinition,
-  { state, transactionId }: TransactionRow,
+  { state, transactionId }: RequestTransactionRow,
   own: { organisation: string; itemId: string; nowMs: number; existing: ItemRow | undefined },
 ): ItemRow {
   const { organisation, itemId, nowMs, existing } = own;
@@ -196,8 +201,8 @@ async function registerPattern(
   registration: Registration,
   definition: ItemDefinition,
   parentId: string,
-  { child: elsewhere, memberRoom }: { readonly child: TransactionRow | undefined; readonly memberRoom: number },
-): Promise<TransactionRow> {
+  { child: elsewhere, memberRoom }: { readonly child: RequestTransactionRow | undefined; readonly memberRoom: number },
+): Promise<RequestTransactionRow> {
   const { organisation } = registration.principal;
   const { timeseriesId, metric } = definition.output;
   const [existing] = await tx.find(items, { where: equal({ organisation, timeseriesId, metric }) });
@@ -207,7 +212,7 @@ async function registerPattern(
   const child = { ...own, transactionId: elsewhere?.transactionId ?? own.transactionId };
   // Its state combines the states of its members with its own, which stays active.
   const row = { ...child, childStates: JSON.stringify({ Created: 1 } satisfies ChildStates) };
-  await tx.insert(transactions, row);
+  await tx.insert(requestTransactions, row);
   await tx.put(items, itemRow(definition, row, { organisation, itemId, nowMs: context.clock.nowMs(), existing }));
   await tx.insert(itemSources, { organisation, ...EVERY_SERIES, itemId });
   await tx.put(itemWork, { organisation, itemId, dueMs: context.clock.nowMs(), attemptCount: 0 });

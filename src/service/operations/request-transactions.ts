@@ -1,9 +1,9 @@
 import type { Transaction } from '../../storage/storage.js';
-import type { ItemRow, TransactionRow } from '../../storage/tables/operations.js';
+import type { ItemRow, RequestTransactionRow } from '../../storage/tables/operations.js';
 import { createId, type ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
 import type { TransactionPayload } from '../status/record.js';
-import { type ChildStates, moveTransaction, stateOf } from '../status/transactions.js';
+import { type ChildStates, moveRequestTransaction, stateOf } from '../status/request-states.js';
 import type { ItemDefinition } from './request.js';
 
 // The transactions by which callers follow a request to register items: one for the request, and one for each item.
@@ -21,8 +21,8 @@ export function requestTransaction(
   tx: Transaction,
   registration: Registration,
   definitions: readonly ItemDefinition[],
-  { parentId, children, count }: { parentId: string; children: readonly TransactionRow[]; count: number },
-): TransactionRow {
+  { parentId, children, count }: { parentId: string; children: readonly RequestTransactionRow[]; count: number },
+): RequestTransactionRow {
   const childStates: ChildStates = count === 0 ? {} : { Created: count };
   return {
     ...transactionOf(context, tx, registration, parentId),
@@ -57,7 +57,7 @@ export function childTransaction(
   registration: Registration,
   { output }: ItemDefinition,
   { parentId, itemId, existing }: { parentId: string; itemId: string; existing: ItemRow | undefined },
-): TransactionRow {
+): RequestTransactionRow {
   const payload: TransactionPayload = {
     Id: itemId,
     TimeseriesId: output.timeseriesId,
@@ -77,9 +77,9 @@ export function childTransaction(
 }
 
 /** Ends the transaction of an item that is replaced or deleted, unless it is over. */
-export async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
+export async function endRequestTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
   const isOver = stateOf(item) === 'Failed' || stateOf(item) === 'Completed';
-  if (!isOver) await moveTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });
+  if (!isOver) await moveRequestTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });
 }
 
 function transactionOf(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { operationNames } from '../../operations/index.js';
 import { envelopeSchema, nullableText, oneOf, pageSchema } from '../http/envelope.js';
-import { transactionStates } from '../status/transactions.js';
+import { transactionStates } from '../status/request-states.js';
 
 // For /openapi.json and for serialising answers: the engine checks the body, with better errors.
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { formatInstant } from '../../core/instant.js';
-import type { TransactionRow } from '../../storage/tables/operations.js';
+import type { RequestTransactionRow } from '../../storage/tables/operations.js';
 import type { transactionSchema } from './schemas.js';
 
 /** A transaction as the interface shows it (2.3). */
@@ -9,7 +9,7 @@ type TransactionRecord = Static<typeof transactionSchema>;
 /** The object that it concerns. */
 export type TransactionPayload = Omit<TransactionRecord['payload'], 'status'>;
 
-export function transactionRecord(row: TransactionRow): TransactionRecord {
+export function transactionRecord(row: RequestTransactionRow): TransactionRecord {
   // Both were written as JSON of these types when the transaction was created.
   const payload = JSON.parse(row.payload) as TransactionPayload;
   const transactionIDList = JSON.parse(row.transactionIdList) as string[];

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { describeValue } from '../../core/errors.js';
 import { groupBy } from '../../core/group.js';
 import { equal } from '../../storage/storage.js';
-import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
+import { type RequestTransactionRow, requestTransactions } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
 import { notFound } from '../http/errors.js';
@@ -11,8 +11,8 @@ import { readPage } from '../http/paging.js';
 import { type RouteParts, security } from '../http/route.js';
 import { type Principal, principalOf } from '../identity/principal.js';
 import { transactionRecord } from './record.js';
+import { joinParts } from './request-states.js';
 import { statusAnswer, statusPageAnswer } from './schemas.js';
-import { joinParts } from './transactions.js';
 
 /** `GET /core/status/{transactionId}` (interface 2.3, 4.2), and without an id the caller's latest requests. */
 export function registerStatus(app: FastifyInstance, parts: RouteParts): void {
@@ -59,7 +59,7 @@ async function readTransaction(
   context: ServiceContext,
   { organisation }: Principal,
   transactionId: string,
-): Promise<TransactionRow> {
+): Promise<RequestTransactionRow> {
   const [row] = await readParts(context, organisation, [transactionId]);
   if (row !== undefined) return row;
   throw notFound(`there is no transaction ${describeValue(transactionId)}; GET /core/status lists the latest`);
@@ -68,7 +68,7 @@ async function readTransaction(
 async function listLatest({ context, tokens }: RouteParts, request: FastifyRequest) {
   const { organisation, clientId } = principalOf(request);
   const { home } = await context.placements.of(organisation);
-  const { rows, paging } = await readPage<TransactionRow, readonly [commit: number, transactionId: string]>(
+  const { rows, paging } = await readPage<RequestTransactionRow, readonly [commit: number, transactionId: string]>(
     tokens,
     request,
     {
@@ -76,7 +76,7 @@ async function listLatest({ context, tokens }: RouteParts, request: FastifyReque
       query: [],
       find: (after, limit) =>
         context.storage.read(home, (tx) =>
-          tx.find(transactions, {
+          tx.find(requestTransactions, {
             where: equal({ organisation, clientId, parentId: null }),
             orderBy: [
               { column: 'commit', isDescending: true },
@@ -98,11 +98,13 @@ async function readParts(
   { storage, placements }: ServiceContext,
   organisation: string,
   transactionIds: readonly string[],
-): Promise<readonly TransactionRow[]> {
+): Promise<readonly RequestTransactionRow[]> {
   if (transactionIds.length === 0) return [];
   const { shards } = await placements.of(organisation);
   const where = [['organisation', '=', organisation] as const, ['transactionId', 'in', transactionIds] as const];
-  const found = await Promise.all(shards.map((shard) => storage.read(shard, (tx) => tx.find(transactions, { where }))));
+  const found = await Promise.all(
+    shards.map((shard) => storage.read(shard, (tx) => tx.find(requestTransactions, { where }))),
+  );
   const parts = groupBy(found.flat(), ({ transactionId }) => transactionId);
   return transactionIds.flatMap((id) => (parts.has(id) ? [joinParts(parts.get(id)!)] : []));
 }

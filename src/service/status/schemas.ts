@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { envelopeSchema, nullableText, oneOf, pageSchema } from '../http/envelope.js';
-import { transactionStates } from './transactions.js';
+import { transactionStates } from './request-states.js';
 
 export const transactionSchema = Type.Object({
   id: Type.String(),

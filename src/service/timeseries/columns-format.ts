@@ -35,35 +35,36 @@ export function writeFrame({ timeseriesId, metric, timeMs, value }: Series): Uin
 }
 
 /** Reads frames from bytes that are split anywhere. */
-export function createFrameReader() {
-  // Parts are joined only once they contain a frame, so that a large one is not copied for each part.
-  let parts: Uint8Array[] = [];
-  let length = 0;
-  let needed = PREFIX_LENGTH;
-  let frameCount = 0;
-  return {
-    /** Yields the frames that are complete with these bytes; all must be taken. */
-    *push(bytes: Uint8Array): Generator<Series> {
-      parts.push(bytes.slice());
-      length += bytes.length;
-      if (length < needed) return;
-      const all = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-      let at = 0;
-      let frame = frameLength(all, at, frameCount);
-      while (frame !== undefined && at + frame <= length) {
-        yield readFrame(all, at, frameCount++);
-        at += frame;
-        frame = frameLength(all, at, frameCount);
-      }
-      needed = frame ?? PREFIX_LENGTH;
-      parts = [all.subarray(at)];
-      length -= at;
-    },
-    /** @throws ServiceError if the last frame is incomplete. */
-    end: () => {
-      if (length > 0) throw frameError(frameCount, `ends after ${length} bytes; expected a complete frame`);
-    },
-  };
+export class FrameReader {
+  /** Joined only once they contain a frame, so that a large one is not copied for each part. */
+  #parts: Uint8Array[] = [];
+  #length = 0;
+  #needed = PREFIX_LENGTH;
+  #frameCount = 0;
+
+  /** Yields the frames that are complete with these bytes; all must be taken. */
+  *push(bytes: Uint8Array): Generator<Series> {
+    this.#parts.push(bytes.slice());
+    this.#length += bytes.length;
+    if (this.#length < this.#needed) return;
+    const all = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
+    let at = 0;
+    let frame = frameLength(all, at, this.#frameCount);
+    while (frame !== undefined && at + frame <= this.#length) {
+      yield readFrame(all, at, this.#frameCount++);
+      at += frame;
+      frame = frameLength(all, at, this.#frameCount);
+    }
+    this.#needed = frame ?? PREFIX_LENGTH;
+    this.#parts = [all.subarray(at)];
+    this.#length -= at;
+  }
+
+  /** @throws ServiceError if the last frame is incomplete. */
+  end(): void {
+    const length = this.#length;
+    if (length > 0) throw frameError(this.#frameCount, `ends after ${length} bytes; expected a complete frame`);
+  }
 }
 
 // Undefined if its first bytes are missing.

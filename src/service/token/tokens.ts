@@ -49,30 +49,35 @@ export async function forgetExpired(tx: Transaction, nowMs: number): Promise<boo
  * Expiry by the monotonic clock: a token that this process has seen expires in time even if the wall clock is set
  * back. The number of tokens is bounded; one that was dropped expires by the wall clock alone.
  */
-function createDeadlines(clock: Clock, countMax: number) {
-  const deadlinesMs = new Map<string, number>();
-  return {
-    /** Whether the token has expired by either clock. */
-    hasPassed: ({ tokenHash, issuedMs, expiresMs }: TokenRow) => {
-      const nowMs = clock.nowMs();
-      const monotonicMs = clock.monotonicMs();
-      const known = deadlinesMs.get(tokenHash);
-      // A wall clock before the time of issue was set back: no token outlives the span from issue to expiry.
-      const deadlineMs = known ?? monotonicMs + Math.min(expiresMs - nowMs, expiresMs - issuedMs);
-      if (known === undefined) {
-        const [oldest] = deadlinesMs.size < countMax ? [] : deadlinesMs.keys();
-        if (oldest !== undefined) deadlinesMs.delete(oldest);
-        deadlinesMs.set(tokenHash, deadlineMs);
-      }
-      return nowMs >= expiresMs || monotonicMs >= deadlineMs;
-    },
-    forget: (tokenHash: string) => void deadlinesMs.delete(tokenHash),
-  };
+class Deadlines {
+  readonly #clock: Clock;
+  readonly #deadlinesMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether the token has expired by either clock. */
+  hasPassed({ tokenHash, issuedMs, expiresMs }: TokenRow): boolean {
+    const nowMs = this.#clock.nowMs();
+    const monotonicMs = this.#clock.monotonicMs();
+    const known = this.#deadlinesMs.get(tokenHash);
+    // A wall clock before the time of issue was set back: no token outlives the span from issue to expiry.
+    const deadlineMs = known ?? monotonicMs + Math.min(expiresMs - nowMs, expiresMs - issuedMs);
+    if (known === undefined) {
+      const [oldest] = this.#deadlinesMs.size < DEADLINE_COUNT_MAX ? [] : this.#deadlinesMs.keys();
+      if (oldest !== undefined) this.#deadlinesMs.delete(oldest);
+      this.#deadlinesMs.set(tokenHash, deadlineMs);
+    }
+    return nowMs >= expiresMs || monotonicMs >= deadlineMs;
+  }
+
+  forget(tokenHash: string): void {
+    this.#deadlinesMs.delete(tokenHash);
+  }
 }
 
 const DEADLINE_COUNT_MAX = 100_000;
-
-export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** Rows by token, in memory alone, as of one commit of their shard; a later commit makes them stale. */
 interface TokenCache {
@@ -85,56 +90,59 @@ const CACHED_COUNT_MAX = 10_000;
 /**
  * Compares the store's commit number on each request, so that a token that another process revoked is refused at once.
  */
-export function createAuthenticator({ storage, clock }: Pick<ServiceContext, 'storage' | 'clock'>) {
-  const deadlines = createDeadlines(clock, DEADLINE_COUNT_MAX);
-  // Concurrent requests with the same token share one read.
-  const readings = new Map<string, Promise<TokenRow | undefined>>();
+export class Authenticator {
+  readonly #context: Pick<ServiceContext, 'storage' | 'clock'>;
+  readonly #deadlines: Deadlines;
+  /** Concurrent requests with the same token share one read. */
+  readonly #readings = new Map<string, Promise<TokenRow | undefined>>();
+  #cache: TokenCache = { commit: -1, rows: new Map() };
 
-  let cache: TokenCache = { commit: -1, rows: new Map() };
+  constructor(context: Pick<ServiceContext, 'storage' | 'clock'>) {
+    this.#context = context;
+    this.#deadlines = new Deadlines(context.clock);
+  }
 
-  const readRow = (token: string): Promise<TokenRow | undefined> => {
+  /** The token's principal; undefined if it is unknown, revoked or expired. */
+  async authenticate(token: string): Promise<Principal | undefined> {
+    const row = await this.find(token);
+    return row && principalFrom(row);
+  }
+
+  /** The token's row; undefined if it is unknown, revoked or expired. */
+  async find(token: string): Promise<TokenRow | undefined> {
+    const { commit, rows } = this.#cache;
+    const known = rows.get(token);
+    const isCurrent = known !== undefined && (await this.#context.storage.lastCommit(IDENTITY_SHARD)) === commit;
+    const row = isCurrent ? known : await this.#readRowOnce(token);
+    return row === undefined || this.#deadlines.hasPassed(row) ? undefined : row;
+  }
+
+  #readRowOnce(token: string): Promise<TokenRow | undefined> {
+    let reading = this.#readings.get(token);
+    if (reading === undefined) {
+      reading = this.#readRow(token);
+      this.#readings.set(token, reading);
+    }
+    return reading;
+  }
+
+  #readRow(token: string): Promise<TokenRow | undefined> {
+    const { storage, clock } = this.#context;
     const tokenHash = hashSecret(token);
     return storage
       .read(IDENTITY_SHARD, async (tx) => {
         // A request from now on may follow a revocation that this reader does not see, so it must read again.
-        readings.delete(token);
+        this.#readings.delete(token);
         const row = await findToken(tx, tokenHash, clock.nowMs());
-        if (cache.commit < tx.lastCommit || cache.rows.size >= CACHED_COUNT_MAX) {
-          cache = { commit: tx.lastCommit, rows: new Map() };
+        if (this.#cache.commit < tx.lastCommit || this.#cache.rows.size >= CACHED_COUNT_MAX) {
+          this.#cache = { commit: tx.lastCommit, rows: new Map() };
         }
-        if (row === undefined) deadlines.forget(tokenHash);
-        else if (cache.commit === tx.lastCommit) cache.rows.set(token, row);
+        if (row === undefined) this.#deadlines.forget(tokenHash);
+        else if (this.#cache.commit === tx.lastCommit) this.#cache.rows.set(token, row);
         return row;
       })
-      .finally(() => readings.delete(token));
-  };
-
-  const readRowOnce = (token: string): Promise<TokenRow | undefined> => {
-    let reading = readings.get(token);
-    if (reading === undefined) {
-      reading = readRow(token);
-      readings.set(token, reading);
-    }
-    return reading;
-  };
-
-  const find = async (token: string): Promise<TokenRow | undefined> => {
-    const { commit, rows } = cache;
-    const known = rows.get(token);
-    const isCurrent = known !== undefined && (await storage.lastCommit(IDENTITY_SHARD)) === commit;
-    const row = isCurrent ? known : await readRowOnce(token);
-    return row === undefined || deadlines.hasPassed(row) ? undefined : row;
-  };
-
-  return Object.freeze({
-    /** The token's principal; undefined if it is unknown, revoked or expired. */
-    authenticate: async (token: string) => {
-      const row = await find(token);
-      return row && principalFrom(row);
-    },
-    /** The token's row; undefined if it is unknown, revoked or expired. */
-    find,
-  });
+      .finally(() => this.#readings.delete(token));
+  }
 }
 
 // A token comes with thousands of requests, and its row is the same until tokens change.

@@ -62,7 +62,7 @@ export class Catalogue {
       else found.set(key, known);
     }
     for await (const some of inTurns(cut([...missing], SERIES_LOOKED_UP), 1)) {
-      // Ordered as in their index: in the order of the primary key, SQLite would scan all series of the shard.
+      // Ordered as in their index: in the order of the primary key, SQLite would read all series of the shard.
       const rows = await tx.find(series, { where: [['seriesKey', 'in', some]], orderBy: [{ column: 'seriesKey' }] });
       for (const row of rows) found.set(row.seriesKey, this.#add(tx, cache, row));
     }

@@ -145,7 +145,7 @@ function createTable<Row>(table: Table<Row>): string[] {
     return `${quote(name)}${TYPES[column.type]}${column.isNullable ? '' : ' NOT NULL'}`;
   });
   const key = `PRIMARY KEY ("shard", ${table.key.map(quote).join(', ')})`;
-  // Rows with bytes are stored apart from their keys: keys are then found and scanned faster (160 kB rows: 1000 keys
+  // Rows with bytes are stored apart from their keys: keys are then found and read faster (160 kB rows: 1000 keys
   // in 0.1 ms instead of 12 ms), and writing costs the same. Small rows are stored with their keys. So are those of a
   // log: most are small, and appending a row changes one page instead of two.
   const hasBytes = columnNames(table).some((name) => table.columns[name].type === 'bytes');

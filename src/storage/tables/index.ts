@@ -19,7 +19,7 @@ import {
   itemWork,
   replicas,
   replicationProgress,
-  transactions,
+  requestTransactions,
 } from './operations.js';
 import {
   logProgress,
@@ -53,7 +53,7 @@ export const tables = [
   sampleProgress,
   logProgress,
   retention,
-  transactions,
+  requestTransactions,
   items,
   itemCatalog,
   itemSources,

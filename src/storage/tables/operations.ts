@@ -11,8 +11,8 @@ import {
   textOrNull,
 } from '../table.js';
 
-/** Transactions as the status endpoint shows them (interface 2.3). */
-export const transactions = defineTable(
+/** Request transactions, as the status endpoint shows them (interface 2.3). */
+export const requestTransactions = defineTable(
   'transactions',
   {
     organisation: text,
@@ -46,7 +46,7 @@ export const transactions = defineTable(
   // Lists show a client's requests: the transactions without a parent.
   [['organisation', 'clientId', 'parentId', 'commit', 'transactionId']],
 );
-export type TransactionRow = RowIn<typeof transactions>;
+export type RequestTransactionRow = RowIn<typeof requestTransactions>;
 
 /** Registered items: one for each result series. */
 export const items = defineTable(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shardOf } from '../../../src/storage/shard.js';
-import { itemCheckpoints, transactions } from '../../../src/storage/tables/operations.js';
+import { itemCheckpoints, requestTransactions } from '../../../src/storage/tables/operations.js';
 import { segments, series } from '../../../src/storage/tables/samples.js';
 import { expectSame } from '../../laws/running.js';
 import { change, item, minutes } from './posted.js';
@@ -25,7 +25,7 @@ const read: Rig['context']['storage']['read'] = (...of) => rig.context.storage.r
 const write: Rig['context']['storage']['transaction'] = (...of) => rig.context.storage.transaction(...of);
 
 async function itemTransactions() {
-  const rows = await read(shard, (tx) => tx.find(transactions, { where: [['messageType', '=', 'Item']] }));
+  const rows = await read(shard, (tx) => tx.find(requestTransactions, { where: [['messageType', '=', 'Item']] }));
   return new Map(rows.map((row) => [JSON.parse(row.payload).TimeseriesId as string, row]));
 }
 

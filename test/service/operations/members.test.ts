@@ -5,7 +5,7 @@ import { deleteItem, endPattern, MEMBERS_PER_TRANSACTION } from '../../../src/se
 import { changeItems } from '../../../src/service/operations/register.js';
 import { ResultSeriesError } from '../../../src/storage/samples/samples.js';
 import { equal } from '../../../src/storage/storage.js';
-import { transactions } from '../../../src/storage/tables/operations.js';
+import { requestTransactions } from '../../../src/storage/tables/operations.js';
 import { series } from '../../../src/storage/tables/samples.js';
 import { expectSame } from '../../laws/running.js';
 import { item, START_MS } from './posted.js';
@@ -228,7 +228,7 @@ async function messageOf(rig: Rig, timeseriesId: string, at = 'zone-10'): Promis
   const { transactionId } = (await rig.items()).find((row) => row.timeseriesId === timeseriesId)!;
   const { organisation, context } = rig;
   const row = await context.storage.read(rig.shardOf(at), (tx) =>
-    tx.get(transactions, { organisation, transactionId }),
+    tx.get(requestTransactions, { organisation, transactionId }),
   );
   return row?.message;
 }
@@ -237,7 +237,7 @@ async function messageOf(rig: Rig, timeseriesId: string, at = 'zone-10'): Promis
 async function changesByCommit(rig: Rig): Promise<{ registered: number[]; deleted: number[] }> {
   const { context, organisation } = rig;
   return context.storage.read(rig.shardOf('zone-1'), async (tx) => {
-    const children = await tx.find(transactions, { where: equal({ organisation, messageType: 'Item' }) });
+    const children = await tx.find(requestTransactions, { where: equal({ organisation, messageType: 'Item' }) });
     const logged = await context.samples.changesAfter(tx, 0);
     const drops = logged.filter(({ metric, deleted }) => metric === 'Sum' && deleted !== undefined);
     const count = (all: readonly { commit: number }[]) => [...groupBy(all, ({ commit }) => commit).values()];
@@ -284,7 +284,7 @@ it('however many members come or go at once, no transaction registers or deletes
     const { transactionId } = pattern;
     const { organisation, context } = rig;
     const ended = await context.storage.read(rig.shardOf('zone-1'), (tx) =>
-      tx.get(transactions, { organisation, transactionId }),
+      tx.get(requestTransactions, { organisation, transactionId }),
     );
     expect(ended).toMatchObject({ state: 'Completed', message: 'the item was deleted' });
   } finally {

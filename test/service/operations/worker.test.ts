@@ -3,9 +3,14 @@ import { createInlinePool, type StepPool } from '../../../src/service/operations
 import { deleteItem } from '../../../src/service/operations/end.js';
 import { changeItems } from '../../../src/service/operations/register.js';
 import { checkpointHeads } from '../../../src/service/operations/worker/checkpoints.js';
-import { joinParts } from '../../../src/service/status/transactions.js';
+import { joinParts } from '../../../src/service/status/request-states.js';
 import { nextTurn } from '../../../src/storage/next-turn.js';
-import { itemCheckpoints, items, type TransactionRow, transactions } from '../../../src/storage/tables/operations.js';
+import {
+  itemCheckpoints,
+  items,
+  type RequestTransactionRow,
+  requestTransactions,
+} from '../../../src/storage/tables/operations.js';
 import { expectSame } from '../../laws/running.js';
 import { change, item, minutes, START_MS } from './posted.js';
 import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
@@ -30,12 +35,12 @@ async function checkpointsOf() {
   return rig.context.storage.read(rig.shardOf('room'), (tx) => tx.find(checkpointHeads));
 }
 
-async function childOf(row: { transactionId: string } | undefined): Promise<TransactionRow> {
+async function childOf(row: { transactionId: string } | undefined): Promise<RequestTransactionRow> {
   const { organisation, context } = rig;
   const key = { organisation, transactionId: row!.transactionId };
   const { shards } = await context.placements.of(organisation);
   const parts = await Promise.all(
-    shards.map((shard) => context.storage.read(shard, (tx) => tx.get(transactions, key))),
+    shards.map((shard) => context.storage.read(shard, (tx) => tx.get(requestTransactions, key))),
   );
   return joinParts(parts.filter((part) => part !== undefined));
 }

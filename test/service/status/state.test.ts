@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { moveChild, parentState, type TransactionState } from '../../../src/service/status/transactions.js';
+import { moveChild, parentState, type TransactionState } from '../../../src/service/status/request-states.js';
 
 const states: readonly TransactionState[] = ['Created', 'Running', 'Active', 'Completed', 'Failed'];
 

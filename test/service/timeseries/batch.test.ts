@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sortInput } from '../../../src/engine/batch/sorted-input.js';
+import { sortInput } from '../../../src/engine/batch/sort-input.js';
 import {
   addColumns,
   createSampleBatch,

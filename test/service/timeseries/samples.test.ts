@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readCsv } from '../../../src/formats/csv/index.js';
-import { createFrameReader, writeFrame } from '../../../src/service/timeseries/columns-format.js';
+import { FrameReader, writeFrame } from '../../../src/service/timeseries/columns-format.js';
 import { openTestService, type TestService } from '../app.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -277,7 +277,7 @@ describe('samples', () => {
     const read = (accept: string) => send('GET', '/core/timeseries/a/samples', { headers: { accept } });
     const csv = readCsv((await read('text/csv')).body).series[0]!;
     const lines = (await read('application/x-ndjson, */*;q=0.1')).body.trimEnd().split('\n');
-    const frames = [...createFrameReader().push((await read('application/vnd.windrow.columns')).rawPayload)];
+    const frames = [...new FrameReader().push((await read('application/vnd.windrow.columns')).rawPayload)];
     expect(lines.map((line) => JSON.parse(line))).toEqual(written);
     expect(csv.value).toEqual(Float64Array.from(written, ({ val }) => val!));
     expect([frames[0]!.timeMs, frames[0]!.value]).toEqual([csv.timeMs, csv.value]);

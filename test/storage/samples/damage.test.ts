@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
-import { createCompactor } from '../../../src/storage/samples/compaction/compactor.js';
+import { Compactor } from '../../../src/storage/samples/compaction/compactor.js';
 import type { SampleRange } from '../../../src/storage/samples/samples.js';
 import type { Reader } from '../../../src/storage/storage.js';
 import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
@@ -154,7 +154,7 @@ it('the compactor goes on with other shards while one is blocked', async () => {
     if (tx.shard === 3) throw new Error('damaged');
     return false;
   };
-  const compactor = createCompactor({
+  const compactor = new Compactor({
     storage: bed.storage,
     // `as`: all that the compactor uses.
     samples: Object.create(bed.samples, { advance: { value: async () => false }, isMoveDue: { value: look } }),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
-import { createCompactor } from '../../../src/storage/samples/compaction/compactor.js';
+import { Compactor } from '../../../src/storage/samples/compaction/compactor.js';
 import { ForgottenChangesError, ResultSeriesError } from '../../../src/storage/samples/samples.js';
 import type { SegmentRow } from '../../../src/storage/tables/samples.js';
 import { logProgress, sampleLog, segments } from '../../../src/storage/tables/samples.js';
@@ -216,7 +216,7 @@ describe('the compactor', () => {
       work();
     };
     const { storage, samples } = bed;
-    const compactor = createCompactor({
+    const compactor = new Compactor({
       storage,
       samples,
       scheduler,

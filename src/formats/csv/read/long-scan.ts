@@ -30,7 +30,7 @@ export function scanLong(state: ScannedLong, capacity: number, bytes: Uint8Array
   scanner.learn(ids, metrics);
   let at = from;
   while (at < stop && state.count < capacity) {
-    const scanned = scanner.scan(bytes, at, stop, capacity - state.count, clock, clock.zone === undefined);
+    const scanned = scanner.scan(bytes, at, stop, capacity - state.count, clock);
     const taken = keep(state, scanner, scanned);
     if (taken > 0) at = taken === scanned ? scanner.end : at + scanner.ends[taken - 1]!;
     if (taken === 0 || taken < scanned) break;

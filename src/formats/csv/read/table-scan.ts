@@ -59,8 +59,7 @@ export function scanTable(state: ScannedTable, bytes: Uint8Array, from: number, 
 // more often it takes only a few, the more.
 function scanPairsOnly(state: ScannedTable, bytes: Uint8Array, from: number, stop: number): number {
   const { separator, clock, timeMs, values } = state;
-  const isUtc = clock.zone === undefined;
-  const taken = scanPairs(bytes, from, stop, separator, clock, isUtc, timeMs, values[0]!, state.count);
+  const taken = scanPairs(bytes, from, stop, separator, clock, timeMs, values[0]!, state.count);
   state.count += taken;
   state.pairsPatience = patienceAfter(taken >= PAIRS_MIN, state.pairsPatience, PAIRS_PATIENCE_MAX);
   state.fieldRows = state.pairsPatience;
@@ -73,7 +72,7 @@ function scanFields(state: ScannedTable, bytes: Uint8Array, from: number, stop: 
   let at = from;
   while (at < stop && state.count < rowMax) {
     const row = state.count;
-    const taken = scanner.scan(bytes, at, stop, rowMax - row, clock, clock.zone === undefined);
+    const taken = scanner.scan(bytes, at, stop, rowMax - row, clock);
     if (taken === 0) break;
     for (const [column, slot] of slots.entries()) {
       const out = slot === TIME ? timeMs : values[slot];

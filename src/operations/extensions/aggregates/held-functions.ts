@@ -45,9 +45,9 @@ function addBetween(
   x: number,
   nextMs: number,
   next: number,
-  startMs: number,
-  endMs: number,
   sign: 1 | -1,
+  startMs = Number.NEGATIVE_INFINITY,
+  endMs = Number.POSITIVE_INFINITY,
 ): [Line] | undefined {
   const [slots, at, productList] = products;
   const [, , lengthList] = lengths;
@@ -89,7 +89,6 @@ const SUMS = 11;
 export function heldMoving(holding: Holding): MovingFunction {
   const { weigh } = holding.held;
   const held = (x: number): number => (weigh === undefined ? x : weigh(x));
-  const everMs = Number.POSITIVE_INFINITY;
   return {
     slotCount: SUMS + 2 * SUM_SLOTS,
     keptSlotCount: KEPT,
@@ -110,7 +109,7 @@ export function heldMoving(holding: Holding): MovingFunction {
       for (; i < to; i++) {
         const t = timeMs[i]!;
         const x = held(value[i]!);
-        addBetween(holding, sums, slots[at + NEWEST + 1]!, slots[at + NEWEST + 2]!, t, x, -everMs, everMs, 1);
+        addBetween(holding, sums, slots[at + NEWEST + 1]!, slots[at + NEWEST + 2]!, t, x, 1);
         slots[at + NEWEST + 1] = t;
         slots[at + NEWEST + 2] = x;
       }
@@ -124,7 +123,7 @@ export function heldMoving(holding: Holding): MovingFunction {
       slots[at + FIRST_MS] = t;
       slots[at + FIRST_VALUE] = x;
       const sums = sumsAt(state, at + SUMS);
-      addBetween(holding, sums, times.at(0), held(values.at(0)), t, x, -everMs, everMs, -1);
+      addBetween(holding, sums, times.at(0), held(values.at(0)), t, x, -1);
       tidy(sums);
     },
     result: (state, at, count, _samples, startMs, endMs) => {
@@ -136,7 +135,7 @@ export function heldMoving(holding: Holding): MovingFunction {
         if (slots[at + from] === 0) return [];
         const [sampleMs, x] = [slots[at + from + 1]!, slots[at + from + 2]!];
         const [nextMs, next] = [slots[at + to]!, slots[at + to + 1]!];
-        return addBetween(holding, sums, sampleMs, x, nextMs, next, startMs, endMs, sign) ?? [];
+        return addBetween(holding, sums, sampleMs, x, nextMs, next, sign, startMs, endMs) ?? [];
       };
       const addEnds = (sign: 1 | -1): Line[] => [
         ...addEnd(BEFORE, count === 0 ? NEXT_MS : FIRST_MS, sign),
@@ -152,7 +151,8 @@ export function heldMoving(holding: Holding): MovingFunction {
       slots[at + NEXT_VALUE] = held(value);
     },
     heldUntilMs: ({ slots }, at) => endOf(holding, slots[at + BEFORE + 1]!, slots[at + NEXT_MS]!),
-    openUntilMs: ({ slots }, at) => (isBetween(holding) ? slots[at + NEWEST + 1]! + holding.maxGapMs : -everMs),
+    openUntilMs: ({ slots }, at) =>
+      isBetween(holding) ? slots[at + NEWEST + 1]! + holding.maxGapMs : Number.NEGATIVE_INFINITY,
   };
 }
 

@@ -5,7 +5,7 @@ import { runningSums } from '../../../kernels/exact/running.js';
 import { SUM_SLOTS } from '../../../kernels/exact/sums.js';
 import type { Operation, RegridRunner, RunContext, StepDraft } from '../../operation.js';
 import { duration, durationMsIn } from '../../parameters.js';
-import { scanEach } from './scan.js';
+import { onePerSample } from './per-sample.js';
 
 /** Averages that move with each sample. */
 
@@ -28,7 +28,7 @@ export const movingAverage: Operation<MovingAverageMethods> = {
 // Slots: the exact sum of the window, so that samples that leave it leave no trace. Lists: its times, its values, and
 // the part of the sum that the slots cannot hold.
 function movingAverager(windowMs: number, column: RunContext['column']): RegridRunner {
-  return scanEach(
+  return onePerSample(
     SUM_SLOTS,
     column,
     ({ slots, lists }, { timeMs, value, count }, results) => {
@@ -38,8 +38,8 @@ function movingAverager(windowMs: number, column: RunContext['column']): RegridR
       times.append(timeMs, 0, count);
       values.append(value, 0, count);
       // Views are safe, as nothing is added while the window goes over them.
-      const t = times.view();
-      const first = runningSums(slots, 0, lists[2]!, t, values.view(), before, t.length, windowMs, true, results);
+      const held = { timeMs: times.view(), value: values.view() };
+      const first = runningSums([slots, 0, lists[2]!], held, before, times.length, windowMs, true, results);
       times.shift(first);
       values.shift(first);
       return true;
@@ -73,7 +73,7 @@ function exponentialAverager(halflifeMs: number, column: RunContext['column']): 
   // Most samples are equally far apart, so the last decay is kept.
   let stepMs = Number.NaN;
   let decay = 0;
-  return scanEach(4, column, ({ slots }, { timeMs, value, count }, results) => {
+  return onePerSample(4, column, ({ slots }, { timeMs, value, count }, results) => {
     let lastMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
     let average = slots[AVERAGE]!;
     let weight = slots[WEIGHT]!;

@@ -1,6 +1,6 @@
 import type { Operation, Output, RegridRunner, StepDraft } from '../../operation.js';
 import { number, numberIn } from '../../parameters.js';
-import { scan } from './scan.js';
+import { perSample } from './per-sample.js';
 
 /** Lossy compression within a tolerance: Deadband if values are held, SwingingDoor if they are joined by lines. */
 
@@ -17,7 +17,7 @@ export const deadband: Operation<Pick<CompressionMethods, 'deadband'>> = {
   open: (parameters) => {
     const tolerance = numberIn(parameters, 'tolerance');
     return {
-      ...scan(1, ({ slots }, { timeMs, value, count }, out) => {
+      ...perSample(1, ({ slots }, { timeMs, value, count }, out) => {
         let kept = slots[0]!;
         for (let i = 0; i < count; i++) {
           const x = value[i]!;
@@ -72,7 +72,7 @@ function door(tolerance: number): RegridRunner {
     slots[SLOPE_MAX] = Math.min(slots[SLOPE_MAX]!, (x + tolerance - slots[KEPT_VALUE]!) / sinceMs);
   }
   return {
-    ...scan(8, ({ slots }, { timeMs, value, count }, out) => {
+    ...perSample(8, ({ slots }, { timeMs, value, count }, out) => {
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         const x = value[i]!;

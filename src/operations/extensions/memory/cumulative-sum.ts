@@ -6,7 +6,7 @@ import { firstAtOrAfter } from '../../../kernels/search.js';
 import type { Operation, StepDraft } from '../../operation.js';
 import { timezone } from '../../parameters.js';
 import { checkIntervalIn, interval, windowsIn } from '../../windowing.js';
-import { scanEach } from './scan.js';
+import { onePerSample } from './per-sample.js';
 
 export interface CumulativeSumParameters {
   readonly interval?: IntervalName;
@@ -30,10 +30,11 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
   open: (parameters, { column }) => {
     const windows = parameters.interval === undefined ? undefined : windowsIn(parameters);
     return {
-      ...scanEach(
+      ...onePerSample(
         1 + SUM_SLOTS,
         column,
-        ({ slots, lists }, { timeMs, value, count }, results) => {
+        ({ slots, lists }, chunk, results) => {
+          const { timeMs, count } = chunk;
           const wide = lists[0]!;
           for (let from = 0; from < count; ) {
             if (windows !== undefined && !(timeMs[from]! < slots[END_MS]!)) {
@@ -42,7 +43,7 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
             }
             const to = windows === undefined ? count : firstAtOrAfter(timeMs, from, count, slots[END_MS]!);
             const part = from === 0 ? results : results.subarray(from);
-            runningSums(slots, TOTAL, wide, timeMs, value, from, to, Number.POSITIVE_INFINITY, false, part);
+            runningSums([slots, TOTAL, wide], chunk, from, to, Number.POSITIVE_INFINITY, false, part);
             from = to;
           }
           return isAllFinite(results, 0, count);

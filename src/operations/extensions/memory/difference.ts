@@ -3,7 +3,7 @@ import { SHORTEST_MS } from '../../../core/interval.js';
 import { div, divScalar, sub } from '../../../kernels/arithmetic.js';
 import type { Operation, RegridRunner, RunContext, StepDraft } from '../../operation.js';
 import { duration, durationMsIn, number, numberOr, type Parameters } from '../../parameters.js';
-import { scan } from './scan.js';
+import { perSample } from './per-sample.js';
 
 /** Changes from one sample to the next: Difference, Derivative, Counter. */
 
@@ -111,7 +111,7 @@ function fromLast(parameters: Parameters, column: RunContext['column'], fill: Fr
   // The first sample is infinitely far from the one before, so it has no result even without a `maxgap`.
   const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.MAX_VALUE;
   const results = column();
-  return scan(3, ({ slots }, { timeMs, value, count }, out) => {
+  return perSample(3, ({ slots }, { timeMs, value, count }, out) => {
     const first = slots[HAS_LAST] === 1 ? 0 : 1;
     const lastMs = first === 0 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
     const isAllFinite = fill(value, count, slots[LAST_VALUE]!, results, timeMs, lastMs);

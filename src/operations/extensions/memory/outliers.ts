@@ -1,8 +1,8 @@
 import type { Duration } from '../../../core/duration.js';
-import { lerp } from '../../../kernels/interpolate.js';
+import { lerp } from '../../../kernels/values.js';
 import type { Operation, Output, RegridRunner, State, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
-import { scanEach } from './scan.js';
+import { onePerSample } from './per-sample.js';
 
 /** Finds failing sensors: StuckValue finds values that no longer change, Hampel those that stand out. */
 
@@ -26,7 +26,7 @@ export const stuckValue: Operation<StuckValueMethods> = {
     const durationMs = durationMsIn(parameters, 'duration') ?? 0;
     const tolerance = numberIn(parameters, 'tolerance');
     return {
-      ...scanEach(2, column, ({ slots }, { timeMs, value, count }, results) => {
+      ...onePerSample(2, column, ({ slots }, { timeMs, value, count }, results) => {
         let firstMs = slots[0]!;
         let first = slots[1]!;
         for (let i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 import type { Duration } from '../../../core/duration.js';
 import type { Operation, Output, RegridRunner, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
-import { scan, scanEach } from './scan.js';
+import { onePerSample, perSample } from './per-sample.js';
 
 /** Binary states: Hysteresis derives them from values, Delay and Edge from other states. */
 
@@ -31,7 +31,7 @@ export const hysteresis: Operation<HysteresisMethods> = {
     const on = numberIn(parameters, 'on');
     const off = numberIn(parameters, 'off');
     const direction = on > off ? 1 : -1;
-    return scanEach(1, column, ({ slots }, { value, count }, results) => {
+    return onePerSample(1, column, ({ slots }, { value, count }, results) => {
       let state = slots[0]!;
       for (let i = 0; i < count; i++) {
         const x = value[i]! * direction;
@@ -82,7 +82,7 @@ function delayer(onMs: number, offMs: number, untilMs: number): RegridRunner {
     out.add(dueMs, slots[STATE]!);
   }
   return {
-    ...scan(3, ({ slots }, { timeMs, value, count }, out) => {
+    ...perSample(3, ({ slots }, { timeMs, value, count }, out) => {
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         const input = value[i]! === 0 ? 0 : 1;
@@ -118,7 +118,7 @@ export const edge: Operation<EdgeMethods> = {
     const isRising = direction !== 'falling';
     const isFalling = direction !== 'rising';
     return {
-      ...scanEach(1, column, ({ slots }, { value, count }, results) => {
+      ...onePerSample(1, column, ({ slots }, { value, count }, results) => {
         let last = slots[0]!;
         for (let i = 0; i < count; i++) {
           const state = value[i]! === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
-import { lerp } from '../../../kernels/interpolate.js';
+import { lerp } from '../../../kernels/values.js';
 import type { Operation, OtherInput, Output, RegridRunner, StepDraft } from '../../operation.js';
 import {
   choice,

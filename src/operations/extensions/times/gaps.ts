@@ -2,7 +2,7 @@ import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
 import type { Operation, StepDraft } from '../../operation.js';
 import { duration, durationMsIn } from '../../parameters.js';
-import { scan } from '../memory/scan.js';
+import { perSample } from '../memory/per-sample.js';
 
 export interface GapsMethods {
   /** @param gap an ISO 8601 duration, as `unit` is. */
@@ -24,7 +24,7 @@ export const gaps: Operation<GapsMethods> = {
     const gapMs = durationMsIn(parameters, 'gap') ?? 0;
     const unitMs = durationMsIn(parameters, 'unit') ?? 1;
     return {
-      ...scan(1, ({ slots }, { timeMs, count }, out) => {
+      ...perSample(1, ({ slots }, { timeMs, count }, out) => {
         let lastMs = slots[0]!;
         for (let i = 0; i < count; i++) {
           const lengthMs = timeMs[i]! - lastMs;

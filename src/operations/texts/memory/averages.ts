@@ -1,4 +1,4 @@
-import { FROM_THE_PAST } from '../../extensions/memory/scan.js';
+import { FROM_THE_PAST } from '../../extensions/memory/per-sample.js';
 import type { Describe, OperationTexts } from '../../operation.js';
 import { durationMsIn, textIn } from '../../parameters.js';
 

@@ -6,8 +6,8 @@ export interface Delivery {
   readonly organisation: string;
   readonly change: Pick<LoggedChange, 'timeseriesId' | 'metric' | 'timeMs' | 'value' | 'deleted' | 'damage'>;
   readers: readonly Item[];
-  /** How many of the readers have absorbed it. */
-  takenCount: number;
+  /** How many of the readers it was delivered to. */
+  deliveredCount: number;
 }
 
 /**
@@ -43,9 +43,9 @@ export class Backlog {
   /** Replaces items that were looked up again, and drops those that are gone. */
   replace(now: ReadonlyMap<Item, Item | undefined>): void {
     for (const delivery of this.deliveries) {
-      const left = delivery.readers.slice(delivery.takenCount);
+      const left = delivery.readers.slice(delivery.deliveredCount);
       delivery.readers = left.flatMap((item) => now.get(item) ?? []);
-      delivery.takenCount = 0;
+      delivery.deliveredCount = 0;
     }
     this.touched.replace(now);
   }
@@ -57,10 +57,11 @@ class TouchedItems {
   readonly #byRank: Map<Item, boolean>[] = [];
   /** Items of the lowest rank, which are being settled. */
   #group: (readonly [Item, boolean])[] = [];
-  #takenCount = 0;
+  /** Of the next of these to settle. */
+  #nextIndex = 0;
 
   get isEmpty(): boolean {
-    return this.#takenCount === this.#group.length && this.#byRank.every(({ size }) => size === 0);
+    return this.#nextIndex === this.#group.length && this.#byRank.every(({ size }) => size === 0);
   }
 
   add(item: Item, isReplay: boolean): void {
@@ -72,21 +73,21 @@ class TouchedItems {
 
   /** The next item to settle. Items that are touched meanwhile follow. */
   take(): readonly [Item, boolean] | undefined {
-    if (this.#takenCount === this.#group.length) {
+    if (this.#nextIndex === this.#group.length) {
       const ofRank = this.#byRank.find(({ size }) => size > 0);
       this.#group = [...(ofRank ?? [])];
-      this.#takenCount = 0;
+      this.#nextIndex = 0;
       ofRank?.clear();
     }
-    const next = this.#group[this.#takenCount];
-    if (next !== undefined) this.#takenCount++;
+    const next = this.#group[this.#nextIndex];
+    if (next !== undefined) this.#nextIndex++;
     return next;
   }
 
   clear(): void {
     for (const ofRank of this.#byRank) ofRank.clear();
     this.#group = [];
-    this.#takenCount = 0;
+    this.#nextIndex = 0;
   }
 
   items(): readonly Item[] {
@@ -103,6 +104,6 @@ class TouchedItems {
   }
 
   #all(): readonly (readonly [Item, boolean])[] {
-    return [...this.#group.slice(this.#takenCount), ...this.#byRank.flatMap((ofRank) => [...ofRank])];
+    return [...this.#group.slice(this.#nextIndex), ...this.#byRank.flatMap((ofRank) => [...ofRank])];
   }
 }

@@ -184,7 +184,7 @@ export class ItemCache {
       const loaded = { work: work.get(itemId), heads: heads.get(itemId) ?? [] };
       const item = isKnown(row) ? this.#items.get(itemId) : await load(session, row, loaded);
       if (item !== undefined) looked.push(item);
-      await session.giveWay(item?.plan.steps.length);
+      await session.countWork(item?.plan.steps.length);
     }
     await session.yieldWhenDue();
     for (const itemId of itemIds) this.#items.delete(itemId);

@@ -27,10 +27,10 @@ export interface ItemSession extends CheckpointSession, ResultSession, ScheduleS
   replayRoom: number;
   /** Settles an item, after the items whose results it reads. */
   touch(item: Item, isReplay: boolean): void;
-  tellPreview(organisation: string, result: SeriesReference, firstMs: number): Promise<void>;
+  notifyPreviewReaders(organisation: string, result: SeriesReference, firstMs: number): Promise<void>;
   readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]>;
-  /** Yields now and then, so that requests are answered while thousands of items work. */
-  giveWay(stepCount?: number): Promise<void>;
+  /** Counts the work of an item, and yields now and then: requests are answered while thousands of items work. */
+  countWork(stepCount?: number): Promise<void>;
   yieldWhenDue(): Promise<void>;
 }
 
@@ -365,7 +365,7 @@ export class Item {
   async #setPreview(session: ItemSession, preview: Columns): Promise<void> {
     const firstMs = await this.results.setPreview(session, preview);
     if (firstMs === undefined) return;
-    await session.tellPreview(this.results.organisation, this.results.series, firstMs);
+    await session.notifyPreviewReaders(this.results.organisation, this.results.series, firstMs);
   }
 
   // Where the item continues: at its newest checkpoint, or at the start.

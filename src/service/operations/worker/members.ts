@@ -11,13 +11,13 @@ import {
   itemSources,
   items,
   itemWork,
-  type TransactionRow,
-  transactions,
+  type RequestTransactionRow,
+  requestTransactions,
 } from '../../../storage/tables/operations.js';
 import { series } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
-import { addChild, moveOwnState, NOT_COMPUTED } from '../../status/transactions.js';
+import { addChild, moveOwnState, NOT_COMPUTED } from '../../status/request-states.js';
 import { nameProblem } from '../../timeseries/write/json.js';
 import { noteChange } from '../catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
@@ -42,7 +42,7 @@ export interface MemberSession extends ItemSession {
   readonly context: ServiceContext;
   /** How many more members may be registered within the transaction. */
   memberRoom: number;
-  giveWay(): Promise<void>;
+  countWork(): Promise<void>;
 }
 
 type Place = readonly [timeseriesId: string, metric: string];
@@ -106,7 +106,7 @@ export class PatternMembers {
         break;
       }
       if (one.deleted !== undefined) count += await this.#registerFreed(session, one);
-      await session.giveWay();
+      await session.countWork();
       if (this.#checked.has(key)) continue;
       this.#checked.add(key);
       for (const pattern of this.#patterns) count += await this.#register(session, pattern, one);
@@ -122,7 +122,7 @@ export class PatternMembers {
       this.#places.delete(itemId);
       if (this.#behind.has(pattern)) continue;
       this.#behind.add(pattern);
-      const transaction = await session.tx.get(transactions, { organisation, transactionId });
+      const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
       if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Active', 'Created');
       await session.writer.update(items, equal({ organisation, itemId }), { state: 'Created' });
       await this.#makeDue(session, itemId);
@@ -166,7 +166,7 @@ export class PatternMembers {
           this.#places.set(itemId, [row.timeseriesId, row.metric]);
           if (placement.shardOf(row.timeseriesId) !== session.tx.shard) continue;
           count += await this.#register(session, pattern, row);
-          await session.giveWay();
+          await session.countWork();
         }
         isMore = rows.length === SERIES_READ || session.memberRoom <= 0;
         if (!isMore) await this.#finish(session, pattern);
@@ -180,7 +180,7 @@ export class PatternMembers {
     const { organisation, itemId, transactionId } = pattern.row;
     this.#behind.delete(pattern);
     this.#places.delete(itemId);
-    const transaction = await session.tx.get(transactions, { organisation, transactionId });
+    const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
     if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Created', 'Active');
     await session.writer.update(items, equal({ organisation, itemId }), { state: 'Active' });
     await session.writer.delete(itemWork, equal({ organisation, itemId }));
@@ -227,12 +227,17 @@ export class PatternMembers {
   ): Promise<boolean> {
     const { context, writer } = session;
     const organisation = this.#organisation;
-    const transaction = await writer.get(transactions, { organisation, transactionId: pattern.row.transactionId });
+    const transaction = await writer.get(requestTransactions, {
+      organisation,
+      transactionId: pattern.row.transactionId,
+    });
     if (transaction === undefined) return false;
     const { transactionId } = transaction;
     const refusal = `${NOT_COMPUTED}${seriesName(output)}: `;
     const refuse = async (reason: string): Promise<boolean> => {
-      await writer.update(transactions, equal({ organisation, transactionId }), { message: `${refusal}${reason}` });
+      await writer.update(requestTransactions, equal({ organisation, transactionId }), {
+        message: `${refusal}${reason}`,
+      });
       return false;
     };
     const problem = nameProblem(output.timeseriesId);
@@ -256,7 +261,7 @@ export class PatternMembers {
       return refuse(error.message);
     }
     if (transaction.message?.startsWith(refusal)) {
-      await writer.update(transactions, equal({ organisation, transactionId }), { message: null });
+      await writer.update(requestTransactions, equal({ organisation, transactionId }), { message: null });
     }
     const child = await registerItem(context, writer, registrationOf(transaction), definition, transactionId);
     await addChild(writer, transaction, child.state as 'Created');
@@ -278,6 +283,6 @@ function definitionOfMember(pattern: Pattern, member: string): ItemDefinition | 
 }
 
 /** Members are registered on behalf of the client that registered their pattern. */
-function registrationOf({ organisation, clientId, correlationId, receivedMs }: TransactionRow) {
+function registrationOf({ organisation, clientId, correlationId, receivedMs }: RequestTransactionRow) {
   return { principal: { organisation, clientId }, correlationId, receivedMs };
 }

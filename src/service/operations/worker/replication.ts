@@ -233,7 +233,7 @@ export class Replication {
         if (work?.dueMs !== AFTER_REPLICATION_MS) continue;
         const sources = await session.tx.find(itemSources, { where: equal({ organisation, itemId }) });
         if (!sources.some((source) => missing.has(keyOf(source)))) await session.release(organisation, itemId);
-        await session.giveWay();
+        await session.countWork();
       }
     });
   }

@@ -2,7 +2,7 @@ import { OutputLimitError, RequestError } from '../../../core/errors.js';
 import { equal, type Transaction } from '../../../storage/storage.js';
 import { AFTER_REPLICATION_MS, type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
-import { moveTransaction, type TransactionState } from '../../status/transactions.js';
+import { moveRequestTransaction, type TransactionState } from '../../status/request-states.js';
 
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_GROWTH = 4;
@@ -48,7 +48,7 @@ export class Schedule {
     const { organisation, transactionId } = this.#row;
     if (this.#row.state === state) return;
     await this.update(session, { state });
-    await moveTransaction(session.writer, organisation, transactionId, { state, message: null });
+    await moveRequestTransaction(session.writer, organisation, transactionId, { state, message: null });
   }
 
   /** Makes the item due now; after a failure, only once the pause is over. */
@@ -89,7 +89,7 @@ export class Schedule {
     const state = isOver ? 'Failed' : 'Running';
     context.log.warn({ err: error, organisation, itemId, attempts, isOver }, 'an item failed');
     await this.update(session, { state });
-    await moveTransaction(writer, organisation, transactionId, { state, message, isRetry: !isOver });
+    await moveRequestTransaction(writer, organisation, transactionId, { state, message, isRetry: !isOver });
     const pauseMs = FIRST_PAUSE_MS * PAUSE_GROWTH ** (attempts - 1);
     if (isOver) await this.end(session);
     else await this.setDue(session, context.clock.nowMs() + pauseMs, attempts);

@@ -127,12 +127,12 @@ export class Session implements ItemSession {
     // Settling reads what is stored, so all changes are delivered before.
     do {
       if (!(await this.#deliver(workMax))) return false;
-    } while (await this.#readOn());
+    } while (await this.#readLog());
     return this.settle(workMax);
   }
 
-  /** Reads on in the log; false at its end. */
-  async #readOn(): Promise<boolean> {
+  /** Reads the next changes of the log, and their readers; false at its end. */
+  async #readLog(): Promise<boolean> {
     const backlog = this.#backlog;
     if (backlog.commit >= this.tx.lastCommit) return false;
     const read = await this.context.samples.changesAfter(this.tx, backlog.commit, CHANGES_READ);
@@ -143,7 +143,7 @@ export class Session implements ItemSession {
     for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
       await this.#admit(organisation, own);
       await this.#cache.findReaders(this.tx, organisation, own);
-      await this.#tell(organisation, own);
+      await this.#addDeliveries(organisation, own);
     }
     return true;
   }
@@ -166,7 +166,7 @@ export class Session implements ItemSession {
   async takeReplicated(organisation: string, itemId: string | null, changes: readonly LoggedChange[]): Promise<void> {
     await this.context.samples.append(this.writer, organisation, changes, itemId === null ? {} : { itemId });
     await this.#cache.findReaders(this.tx, organisation, changes);
-    await this.#tell(organisation, changes);
+    await this.#addDeliveries(organisation, changes);
     await this.#deliver(Number.POSITIVE_INFINITY);
   }
 
@@ -174,11 +174,11 @@ export class Session implements ItemSession {
   async takePreview(organisation: string, result: SeriesReference & Columns): Promise<void> {
     await this.context.samples.setProvisional(this.writer, organisation, result);
     // The previous ones are not known here.
-    await this.tellPreview(organisation, result, Number.NEGATIVE_INFINITY);
+    await this.notifyPreviewReaders(organisation, result, Number.NEGATIVE_INFINITY);
   }
 
   /** Tells the readers of a result that its provisional samples have changed from an instant on. */
-  async tellPreview(organisation: string, result: SeriesReference, firstMs: number): Promise<void> {
+  async notifyPreviewReaders(organisation: string, result: SeriesReference, firstMs: number): Promise<void> {
     // Like those that are published, they may be the first of a result that a pattern reads.
     await this.#admit(organisation, [result]);
     for (const reader of await this.readersOf(organisation, result)) {
@@ -216,18 +216,18 @@ export class Session implements ItemSession {
   }
 
   // Looks up items, and the readers of their results, many at once, before the first change is delivered.
-  async #tell(organisation: string, changes: readonly Delivery['change'][]): Promise<void> {
+  async #addDeliveries(organisation: string, changes: readonly Delivery['change'][]): Promise<void> {
     const ids: string[] = [];
     for (const change of changes) ids.push(...(await this.#cache.readersOf(this.tx, organisation, change)));
     await this.itemsOf(organisation, [...new Set(ids)]);
-    const told: Delivery[] = [];
+    const deliveries: Delivery[] = [];
     for (const change of changes) {
-      told.push({ organisation, change, readers: await this.readersOf(organisation, change), takenCount: 0 });
-      await this.giveWay();
+      deliveries.push({ organisation, change, readers: await this.readersOf(organisation, change), deliveredCount: 0 });
+      await this.countWork();
     }
-    const outputs = told.flatMap(({ readers }) => readers.map(({ results }) => results.series));
+    const outputs = deliveries.flatMap(({ readers }) => readers.map(({ results }) => results.series));
     if (outputs.length > 0) await this.#cache.findReaders(this.tx, organisation, outputs);
-    this.#backlog.deliveries.push(...told);
+    this.#backlog.deliveries.push(...deliveries);
   }
 
   /** Delivers that many pending changes to their readers. @returns whether these were all */
@@ -248,12 +248,12 @@ export class Session implements ItemSession {
     const starts = [deleted?.fromMs, damage?.fromMs, timeMs[0]];
     const firstMs = Math.min(...starts.map((startMs) => startMs ?? Number.POSITIVE_INFINITY));
     if (firstMs === Number.POSITIVE_INFINITY) return true;
-    if (delivery.takenCount === 0) this.sources.changed(this.tx.shard, organisation, change, firstMs);
-    while (delivery.takenCount < readers.length) {
+    if (delivery.deliveredCount === 0) this.sources.changed(this.tx.shard, organisation, change, firstMs);
+    while (delivery.deliveredCount < readers.length) {
       if (this.#workCount >= countMax) return false;
-      const item = readers[delivery.takenCount++]!;
+      const item = readers[delivery.deliveredCount++]!;
       if (!item.schedule.isOver) await item.push(this, change, firstMs);
-      await this.giveWay(item.plan.steps.length);
+      await this.countWork(item.plan.steps.length);
     }
     return true;
   }
@@ -267,7 +267,12 @@ export class Session implements ItemSession {
     else published.changes.push(full);
     // It may be the first of a result that a pattern reads, and the log of the worker's own commits is not read again.
     await this.#admit(organisation, [series]);
-    const delivery = { organisation, change: full, readers: await this.readersOf(organisation, series), takenCount: 0 };
+    const delivery = {
+      organisation,
+      change: full,
+      readers: await this.readersOf(organisation, series),
+      deliveredCount: 0,
+    };
     await this.#pushTo(delivery, Number.POSITIVE_INFINITY);
   }
 
@@ -289,7 +294,7 @@ export class Session implements ItemSession {
       if (this.#workCount >= countMax) return false;
       const [item, isReplay] = touched.take()!;
       await item.settle(this, isReplay);
-      await this.giveWay(item.plan.steps.length);
+      await this.countWork(item.plan.steps.length);
     }
     return true;
   }
@@ -317,7 +322,7 @@ export class Session implements ItemSession {
    *
    * @param stepCount the steps of the item that was worked on; a large item counts as several.
    */
-  async giveWay(stepCount = 0): Promise<void> {
+  async countWork(stepCount = 0): Promise<void> {
     this.#workCount += 1 + Math.floor(stepCount / STEPS_PER_ITEM);
     await this.yieldWhenDue();
   }

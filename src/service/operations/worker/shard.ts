@@ -126,7 +126,7 @@ export class ShardWorker {
         const step = await item?.beginTurn(session);
         // The next item may read the results of this one.
         await session.settle();
-        await session.giveWay(item?.plan.steps.length);
+        await session.countWork(item?.plan.steps.length);
         if (step !== undefined || !session.hasRoom) return step;
       }
       return undefined;

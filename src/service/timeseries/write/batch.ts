@@ -1,5 +1,5 @@
 import type { SeriesReference } from '../../../core/series.js';
-import { sortInput } from '../../../engine/batch/sorted-input.js';
+import { sortInput } from '../../../engine/batch/sort-input.js';
 import { isAllFinite } from '../../../kernels/check.js';
 import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { sortNearlySorted } from '../../../storage/samples/nearly-sorted.js';

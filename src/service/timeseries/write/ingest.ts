@@ -4,7 +4,7 @@ import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { decodeParts } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
-import { createFrameReader } from '../columns-format.js';
+import { FrameReader } from '../columns-format.js';
 import { addColumns, seriesIndexOf } from './batch.js';
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, readWhole, type StreamedBody, type WholeBody } from './bodies.js';
 import { takeCsv } from './csv.js';
@@ -141,7 +141,7 @@ async function ingestAlone(
 
 async function takeColumns(job: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
   const { batch } = sink;
-  const reader = createFrameReader();
+  const reader = new FrameReader();
   let emptyCount = 0;
   for await (const part of partsOf(body)) {
     for await (const series of inTurns(reader.push(part), FRAMES_PER_TURN)) {

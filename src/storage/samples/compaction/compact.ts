@@ -7,7 +7,7 @@ import { indexAt, type Patch, patchBetween } from '../patch.js';
 import type { PendingLog, PendingLogs } from '../pending.js';
 import { type Progress, readProgress } from '../progress.js';
 import { findSeries, type Move, type SeriesMove } from './move.js';
-import { appendTails, type Budget, costOf, isTail, rewriteSegments, type Sizes, type Tail } from './rewrite.js';
+import { appendTails, Budget, costOf, isTail, rewriteSegments, type Sizes, type Tail } from './rewrite.js';
 
 const SERIES_COST = 512;
 const SERIES_READ = 64;
@@ -46,9 +46,8 @@ export class Compaction {
     const log = await this.#logs.open(tx, stored);
     const begun = await this.#begin(tx, log, stored, untilCommit, isEager);
     if (begun === undefined) return undefined;
-    const budget: Budget = { left: this.#sizes.callCost };
     const round = this.#roundOf(tx.shard, begun, log);
-    const { progress: moved, series } = await moveSeries(tx, log, round, begun, budget, this.#sizes);
+    const { progress: moved, series } = await new RoundMove(tx, log, round, begun, this.#sizes).run();
     if (moved.roundKey < (round.keys.at(-1) ?? 0)) return { begun: stored, ended: moved, series, isMore: true };
     this.#rounds.delete(tx.shard);
     const ended = endRound(moved, isEager);
@@ -138,61 +137,74 @@ function endOfRound(rows: readonly LogRow[], sizes: Sizes): number {
   return commit;
 }
 
-async function moveSeries(
-  tx: Reader,
-  log: PendingLog,
-  round: Round,
-  begun: Progress,
-  budget: Budget,
-  sizes: Sizes,
-): Promise<{ readonly progress: Progress; readonly series: readonly SeriesMove[] }> {
-  let progress = begun;
-  const moves: SeriesMove[] = [];
-  let tails: Tail[] = [];
-  let tailCost = 0;
-  const rest = round.keys.filter((key) => key > begun.roundKey);
-  for (let from = 0; from < rest.length; from += SERIES_READ) {
-    const isLast = await moveSome(rest.subarray(from, from + SERIES_READ));
-    moves.push(...(await appendTails(tx, tails, budget, sizes)));
-    if (isLast) break;
-    tails = [];
-    tailCost = 0;
-  }
-  return { progress, series: moves };
+/** A call of compaction: moves series of a round, in the order of their keys, until its budget is spent. */
+class RoundMove {
+  readonly #tx: Reader;
+  readonly #log: PendingLog;
+  readonly #round: Round;
+  readonly #sizes: Sizes;
+  readonly #budget: Budget;
+  readonly #moves: SeriesMove[] = [];
+  /** Samples to append: those of many series are written together. */
+  #tails: Tail[] = [];
+  #tailCost = 0;
+  #progress: Progress;
 
-  /** @returns whether the budget was used up before the end. */
-  async function moveSome(some: Float64Array): Promise<boolean> {
-    const rows = await findSeries(tx, [...some]);
-    for (const key of some) {
-      if (budget.left <= tailCost) return true;
-      budget.left -= SERIES_COST;
+  constructor(tx: Reader, log: PendingLog, round: Round, begun: Progress, sizes: Sizes) {
+    this.#tx = tx;
+    this.#log = log;
+    this.#round = round;
+    this.#progress = begun;
+    this.#sizes = sizes;
+    this.#budget = new Budget(sizes.callCost);
+  }
+
+  async run(): Promise<{ readonly progress: Progress; readonly series: readonly SeriesMove[] }> {
+    const { roundKey } = this.#progress;
+    const rest = this.#round.keys.filter((key) => key > roundKey);
+    for (let from = 0, isLast = false; from < rest.length && !isLast; from += SERIES_READ) {
+      isLast = await this.#moveSome(rest.subarray(from, from + SERIES_READ));
+      this.#moves.push(...(await appendTails(this.#tx, this.#tails, this.#budget, this.#sizes)));
+      this.#tails = [];
+      this.#tailCost = 0;
+    }
+    return { progress: this.#progress, series: this.#moves };
+  }
+
+  /** @returns whether the budget was spent before the end. */
+  async #moveSome(keys: Float64Array): Promise<boolean> {
+    const rows = await findSeries(this.#tx, [...keys]);
+    for (const key of keys) {
+      if (this.#budget.isSpent(this.#tailCost)) return true;
+      this.#budget.spend(SERIES_COST);
       const row = rows.get(key);
       // A missing series was dropped, together with its segments.
-      const roundMs = row === undefined ? undefined : await moveOne(row);
+      const roundMs = row === undefined ? undefined : await this.#moveOne(row);
       if (roundMs !== undefined) {
-        progress = { ...progress, roundMs };
+        this.#progress = { ...this.#progress, roundMs };
         return true;
       }
-      progress = { ...progress, roundKey: key, roundMs: null };
+      this.#progress = { ...this.#progress, roundKey: key, roundMs: null };
     }
-    return budget.left <= tailCost;
+    return this.#budget.isSpent(this.#tailCost);
   }
 
-  async function moveOne(row: SeriesRow): Promise<number | undefined> {
-    const patch = await patchOf(log, round, row);
-    const fromMs = progress.roundMs ?? -Infinity;
+  /** @returns where the next call goes on with this series; undefined if all of it was moved. */
+  async #moveOne(row: SeriesRow): Promise<number | undefined> {
+    const patch = await patchOf(this.#log, this.#round, row);
+    const fromMs = this.#progress.roundMs ?? -Infinity;
     // The next calls move what exceeds this.
-    const untilMs = patch.timeMs[indexAt(patch.timeMs, fromMs) + sizes.callSamples];
+    const untilMs = patch.timeMs[indexAt(patch.timeMs, fromMs) + this.#sizes.callSamples];
     const isWhole = fromMs === -Infinity && untilMs === undefined;
     const tail = { row, patch: isWhole ? patch : patchBetween(patch, fromMs, untilMs ?? Infinity) };
     if (!isTail(tail)) {
-      const { move, resumeMs } = await rewriteSegments(tx, row, tail.patch, budget, sizes);
-      moves.push(move);
+      const { move, resumeMs } = await rewriteSegments(this.#tx, row, tail.patch, this.#budget, this.#sizes);
+      this.#moves.push(move);
       // An area may end after the part of the patch that was moved.
       return untilMs === undefined ? resumeMs : Math.min(resumeMs ?? untilMs, untilMs);
     }
-    tails.push(tail);
-    tailCost += costOf(tail);
+    this.#tails.push(tail);
+    this.#tailCost += costOf(tail);
     return untilMs;
   }
 }

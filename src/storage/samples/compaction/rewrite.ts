@@ -14,9 +14,22 @@ import {
 } from '../segments.js';
 import { allOf, type SeriesMove } from './move.js';
 
-/** The remaining budget of a call, in samples written or read. */
-export interface Budget {
-  left: number;
+/** What a call of compaction may still cost, in samples written or read. */
+export class Budget {
+  #left: number;
+
+  constructor(cost: number) {
+    this.#left = cost;
+  }
+
+  spend(cost: number): void {
+    this.#left -= cost;
+  }
+
+  /** Whether there is no more than is needed for something else. */
+  isSpent(reserved = 0): boolean {
+    return this.#left <= reserved;
+  }
 }
 
 /** The cost of a row in addition to its samples. */
@@ -44,7 +57,7 @@ export async function rewriteSegments(
   const cursor = new SegmentCursor(tx, row.seriesKey);
   for await (const area of touchedAreas(cursor, patch, () => rewrite.isHolding)) {
     await rewrite.take(area);
-    if (budget.left > 0 || rewrite.isHolding || area.isTail) continue;
+    if (!budget.isSpent() || rewrite.isHolding || area.isTail) continue;
     resumeMs = area.endMs;
     break;
   }
@@ -136,7 +149,7 @@ class SegmentRewrite {
     const isGone = isErased(segment, patch);
     const stored = isGone ? NO_COLUMNS : unpackSegments([segment]);
     const changed = overlay(stored, patch);
-    this.#budget.left -= ROW_COST + stored.timeMs.length;
+    this.#budget.spend(ROW_COST + stored.timeMs.length);
     // Samples that are sent again change nothing and are not written.
     if (!isGone && !this.isHolding && areSameColumns(stored, changed)) return false;
     this.#remove(segment);
@@ -177,7 +190,7 @@ class SegmentRewrite {
     let from = 0;
     for (const length of lengthsOf(held.timeMs.length, this.#sizes.segmentSamples)) {
       this.#added.push(packSegment(this.#row.seriesKey, sliceColumns(held, from, from + length)));
-      this.#budget.left -= ROW_COST + length;
+      this.#budget.spend(ROW_COST + length);
       from += length;
     }
     this.#countChange += held.timeMs.length;

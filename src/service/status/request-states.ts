@@ -1,5 +1,5 @@
 import { equal, type Transaction } from '../../storage/storage.js';
-import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
+import { type RequestTransactionRow, requestTransactions } from '../../storage/tables/operations.js';
 
 export interface Transition {
   readonly state: TransactionState;
@@ -9,14 +9,14 @@ export interface Transition {
   readonly isRetry?: boolean;
 }
 
-/** Sets the state of a transaction, and updates its ancestors. */
-export async function moveTransaction(
+/** Sets the state of a request transaction, and updates its ancestors. */
+export async function moveRequestTransaction(
   tx: Transaction,
   organisation: string,
   transactionId: string,
   { state, message, isRetry = false }: Transition,
 ): Promise<void> {
-  const child = await tx.get(transactions, { organisation, transactionId });
+  const child = await tx.get(requestTransactions, { organisation, transactionId });
   if (child === undefined) throw new Error(`assertion failed: there is no transaction ${transactionId}`);
   const retryCount = child.retryCount + (isRetry ? 1 : 0);
   if (child.state === state && child.message === message && !isRetry) return;
@@ -25,10 +25,11 @@ export async function moveTransaction(
 }
 
 /** Updates the parent of a transaction after a transition, and that one's parent in turn. */
-async function updateParent(tx: Transaction, child: TransactionRow, transition: Transition): Promise<void> {
+async function updateParent(tx: Transaction, child: RequestTransactionRow, transition: Transition): Promise<void> {
   const { state, message, isRetry = false } = transition;
   const { organisation, parentId } = child;
-  const parent = parentId === null ? undefined : await tx.get(transactions, { organisation, transactionId: parentId });
+  const parent =
+    parentId === null ? undefined : await tx.get(requestTransactions, { organisation, transactionId: parentId });
   if (parent === undefined) return;
   const before = childStatesOf(parent);
   const states = moveChild(before, stateOf(child), state);
@@ -44,7 +45,7 @@ async function updateParent(tx: Transaction, child: TransactionRow, transition: 
 }
 
 /** The transaction of a request whose items lie in several shards, from its part in each of them. */
-export function joinParts(parts: readonly TransactionRow[]): TransactionRow {
+export function joinParts(parts: readonly RequestTransactionRow[]): RequestTransactionRow {
   const [first] = parts;
   if (parts.length === 1) return first!;
   const childStates: Partial<Record<TransactionState, number>> = {};
@@ -65,7 +66,7 @@ export function joinParts(parts: readonly TransactionRow[]): TransactionRow {
 }
 
 /** Counts another child of a transaction, and updates its ancestors. */
-export async function addChild(tx: Transaction, parent: TransactionRow, state: TransactionState): Promise<void> {
+export async function addChild(tx: Transaction, parent: RequestTransactionRow, state: TransactionState): Promise<void> {
   const before = childStatesOf(parent);
   const states = { ...before, [state]: (before[state] ?? 0) + 1 };
   const stateNow = parentState(states);
@@ -74,7 +75,12 @@ export async function addChild(tx: Transaction, parent: TransactionRow, state: T
 }
 
 /** Changes the state of a transaction that is counted beside its children's, and updates its ancestors. */
-export async function moveOwnState(tx: Transaction, row: TransactionRow, from: TransactionState, to: TransactionState) {
+export async function moveOwnState(
+  tx: Transaction,
+  row: RequestTransactionRow,
+  from: TransactionState,
+  to: TransactionState,
+) {
   const states = moveChild(childStatesOf(row), from, to);
   const stateNow = parentState(states);
   await update(tx, row, { childStates: JSON.stringify(states), state: stateNow });
@@ -85,19 +91,23 @@ export async function moveOwnState(tx: Transaction, row: TransactionRow, from: T
 export const NOT_COMPUTED = 'not computed: ';
 
 // The message of the latest failure; null once no child is failed or running.
-function parentMessage(parent: TransactionRow, states: ChildStates, newMessage: string | null): string | null {
+function parentMessage(parent: RequestTransactionRow, states: ChildStates, newMessage: string | null): string | null {
   if (newMessage !== null) return newMessage;
   if (parent.message?.startsWith(NOT_COMPUTED)) return parent.message;
   return (states.Failed ?? 0) > 0 || (states.Running ?? 0) > 0 ? parent.message : null;
 }
 
-async function update(tx: Transaction, row: TransactionRow, changes: Partial<TransactionRow>): Promise<void> {
+async function update(
+  tx: Transaction,
+  row: RequestTransactionRow,
+  changes: Partial<RequestTransactionRow>,
+): Promise<void> {
   const { organisation, transactionId } = row;
   const where = equal({ organisation, transactionId });
-  await tx.update(transactions, where, changes);
+  await tx.update(requestTransactions, where, changes);
 }
 
-function childStatesOf({ childStates }: TransactionRow): ChildStates {
+function childStatesOf({ childStates }: RequestTransactionRow): ChildStates {
   // Written by this file, or when the transaction was created.
   return childStates === null ? {} : (JSON.parse(childStates) as ChildStates);
 }

@@ -2,7 +2,7 @@ import type { Chunk } from '../../../core/chunk.js';
 import type { Description, RegridRunner, RunContext, State } from '../../operation.js';
 
 /** A step with a state that gives at most one result for each sample, at once and at the sample's time. */
-export function scan(slotCount: number, push: RegridRunner['push'], listCount = 0): RegridRunner {
+export function perSample(slotCount: number, push: RegridRunner['push'], listCount = 0): RegridRunner {
   return {
     kind: 'regrid',
     slotCount,
@@ -18,14 +18,14 @@ export function scan(slotCount: number, push: RegridRunner['push'], listCount = 
  * The same with exactly one result for each sample. `fill` writes the results of a whole chunk, as a call for each
  * would cost more than most operations do, and returns whether all are finite.
  */
-export function scanEach(
+export function onePerSample(
   slotCount: number,
   column: RunContext['column'],
   fill: (state: State, chunk: Chunk, results: Float64Array) => boolean,
   listCount = 0,
 ): RegridRunner {
   const results = column();
-  return scan(
+  return perSample(
     slotCount,
     (state, chunk, out) => {
       const { timeMs, count, inputTimeMs } = chunk;

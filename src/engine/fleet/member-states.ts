@@ -2,7 +2,7 @@ import type { DoubleList } from '../../core/list.js';
 import type { Graph } from '../graph/graph.js';
 
 const PAGE_BITS = 12;
-const PAGE_ROWS = 1 << PAGE_BITS;
+const PAGE_MEMBERS = 1 << PAGE_BITS;
 
 /** The number of the blank member, which has no samples of its own. */
 export const BLANK = -1;
@@ -17,7 +17,7 @@ interface ListField {
   readonly at: number;
 }
 
-/** A graph's states as fields of a row. */
+/** Where the states of a graph lie in that of a member. */
 interface Layout {
   readonly width: number;
   readonly slotFields: readonly SlotField[];
@@ -40,13 +40,13 @@ function layoutOf(graph: Graph): Layout {
 }
 
 /**
- * What the members of a fleet remember: a row of doubles for each, in pages. One graph serves all members: a row is
- * loaded into its states, worked on and saved again.
+ * What the members of a fleet remember: some doubles for each, in pages. One graph serves all members: what one
+ * remembers is loaded into its states, worked on and saved again.
  *
- * A row holds the slots of all states and, for each list, its length and its first entry, as most lists are empty or
+ * These are the slots of all states and, for each list, its length and its first entry, as most lists are empty or
  * hold only the sample that is not yet final. The entries of longer lists lie in columns of their own.
  */
-export class Rows {
+export class MemberStates {
   readonly #layout: Layout;
   readonly #pages: Float64Array[] = [];
   readonly #blank: Float64Array;
@@ -68,7 +68,7 @@ export class Rows {
   /** Adds a copy of the blank member and returns its number. */
   add(): number {
     const member = this.#count++;
-    if (member % PAGE_ROWS === 0) this.#pages.push(new Float64Array(PAGE_ROWS * this.#layout.width));
+    if (member % PAGE_MEMBERS === 0) this.#pages.push(new Float64Array(PAGE_MEMBERS * this.#layout.width));
     this.#pageOf(member).set(this.#blank, this.#placeOf(member));
     const { length } = this.#layout.listFields;
     for (let k = 0; k < length; k++) {
@@ -79,14 +79,14 @@ export class Rows {
   }
 
   load(member: number): void {
-    this.#loadRow(this.#pageOf(member), this.#placeOf(member), member);
+    this.#loadFrom(this.#pageOf(member), this.#placeOf(member), member);
   }
 
   save(member: number): void {
-    this.#saveRow(this.#pageOf(member), this.#placeOf(member), member);
+    this.#saveTo(this.#pageOf(member), this.#placeOf(member), member);
   }
 
-  /** Writes the row of a member, number by number. */
+  /** Writes the state of a member, number by number. */
   write(member: number, add: (value: number) => void): void {
     const page = this.#pageOf(member);
     const from = this.#placeOf(member);
@@ -101,7 +101,7 @@ export class Rows {
     }
   }
 
-  /** Reads what `write` wrote into the row of a member. */
+  /** Reads what `write` wrote into the state of a member. */
   read(member: number, next: () => number): void {
     const { slotFields, listFields } = this.#layout;
     for (const { slots } of slotFields) for (let i = 0; i < slots.length; i++) slots[i] = next();
@@ -117,10 +117,10 @@ export class Rows {
   }
 
   #placeOf(member: number): number {
-    return member === BLANK ? 0 : (member & (PAGE_ROWS - 1)) * this.#layout.width;
+    return member === BLANK ? 0 : (member & (PAGE_MEMBERS - 1)) * this.#layout.width;
   }
 
-  #loadRow(page: Float64Array, from: number, member: number): void {
+  #loadFrom(page: Float64Array, from: number, member: number): void {
     const { slotFields, listFields } = this.#layout;
     for (let k = 0; k < slotFields.length; k++) {
       const { slots, at } = slotFields[k]!;
@@ -135,7 +135,7 @@ export class Rows {
     }
   }
 
-  #saveRow(page: Float64Array, from: number, member: number): void {
+  #saveTo(page: Float64Array, from: number, member: number): void {
     const { slotFields, listFields } = this.#layout;
     for (let k = 0; k < slotFields.length; k++) {
       const { slots, at } = slotFields[k]!;

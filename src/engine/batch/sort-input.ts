@@ -1,8 +1,8 @@
 import type { Series } from '../../core/series.js';
 import { firstNotRising } from '../../kernels/check.js';
 
-/** A series whose times rise, and what was left out to make them rise. */
-export interface SortedInput {
+/** A series, and what sorting or loading left out of it. */
+export interface BatchInput {
   readonly series: Series;
   readonly missing: number;
   readonly outOfRun: number;
@@ -14,7 +14,7 @@ export interface SortedInput {
  * The samples of `[fromMs, untilMs)` in time order, without missing ones. Of several samples of one time the last given
  * is kept. O(n log n).
  */
-export function sortInput(series: Series, fromMs: number, untilMs: number): SortedInput {
+export function sortInput(series: Series, fromMs: number, untilMs: number): BatchInput {
   const { timeMs, value } = series;
   const order = new Uint32Array(timeMs.length);
   let missing = 0;
