@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createPlan, runBatch } from '../../dist/index.js';
 import { Balancer } from './balancer.mjs';
 import { disturbances } from './disturbances.mjs';
+import { failures } from './failures.mjs';
 import { Feed } from './feed.mjs';
 import { PostgresServer } from './postgres-server.mjs';
 import { runWindrow, WindrowProcess } from './windrow-process.mjs';
@@ -34,12 +35,15 @@ export class Cluster {
   #say;
   #primary;
   #standby;
+  /** Servers under a tool that fails over by itself, in their place. */
+  #managed;
   #processes = [];
   #balancer;
   #feeds = [];
   #running = Promise.resolve();
   #isEnding = false;
   #takeovers = { process: [], database: [], disturbance: [] };
+  #failovers = new Map();
 
   /**
    * @param {string} folder of the databases; a user without rights must be able to reach it
@@ -57,17 +61,15 @@ export class Cluster {
     return this.#isEnding;
   }
 
-  async start({ processCount, feedCount, hasStandby }) {
+  /** @param {{ managed?: import('./managed.mjs').Managed }} options */
+  async start({ processCount, feedCount, hasStandby, managed }) {
+    this.#managed = managed;
     const options = { shared_buffers: '64MB', max_connections: 60, wal_keep_size: '256MB' };
-    this.#primary = new PostgresServer(`${this.#folder}/a`, options);
-    this.#standby = new PostgresServer(`${this.#folder}/b`, options);
-    await this.#primary.create();
-    await this.#primary.start();
-    await this.#primary.query(`CREATE DATABASE ${DATABASE}`);
-    if (hasStandby) await this.#follow();
-    else this.#standby = undefined;
+    if (managed === undefined) await this.#startServers(options, hasStandby);
+    else await managed.start(DATABASE, options);
     const folders = [this.#primary, this.#standby].flatMap((server) => (server === undefined ? [] : [server.folder]));
-    const store = `postgres://windrow@/${DATABASE}?host=${encodeURIComponent(folders.join(','))}`;
+    const own = `postgres://windrow@/${DATABASE}?host=${encodeURIComponent(folders.join(','))}`;
+    const store = managed?.address(DATABASE) ?? own;
     this.#processes = Array.from({ length: processCount }, () => new WindrowProcess(store));
     const clients = [];
     for (let i = 0; i < feedCount; i++) {
@@ -88,13 +90,23 @@ export class Cluster {
     });
   }
 
+  async #startServers(options, hasStandby) {
+    this.#primary = new PostgresServer(`${this.#folder}/a`, options);
+    this.#standby = new PostgresServer(`${this.#folder}/b`, options);
+    await this.#primary.create();
+    await this.#primary.start();
+    await this.#primary.query(`CREATE DATABASE ${DATABASE}`);
+    if (hasStandby) await this.#follow();
+    else this.#standby = undefined;
+  }
+
   /** Kills a process, restarts it later, and measures how long it takes until others own its shards. */
   async killProcess() {
     const process = this.#processes[Math.floor(this.#random() * this.#processes.length)];
     if (process.url === undefined) return;
     const startMs = performance.now();
     await process.end('SIGKILL');
-    while (Number(await this.#primary.query(ORPHANS, DATABASE)) > 0) await wait(LOOK_MS);
+    while (Number(await (this.#managed ?? this.#primary).query(ORPHANS, DATABASE)) > 0) await wait(LOOK_MS);
     const takeoverMs = performance.now() - startMs;
     this.#takeovers.process.push(takeoverMs);
     this.#say(`a windrow process was killed; its shards were taken over after ${takeoverMs.toFixed()} ms`);
@@ -128,6 +140,38 @@ export class Cluster {
     this.#say(`the primary database was killed; writes went on after ${takeoverMs.toFixed()} ms`);
     old.clear();
     await this.#follow();
+  }
+
+  /** One of the failures over which the tool has to help, then waits until all nodes are there again. */
+  async failOver() {
+    const all = failures(this.#managed, this.#random);
+    const [name, { isTakenOver, begin, end }] = all[Math.floor(this.#random() * all.length)];
+    const old = await this.#managed.primary();
+    const startMs = performance.now();
+    await begin(old);
+    // What was acknowledged before may be on its way.
+    const fromMs = performance.now() + 100;
+    while (isTakenOver && [old, undefined].includes(await this.#managed.primary().catch(() => old))) await wait(100);
+    const promotedMs = performance.now() - startMs;
+    const firstMs = (await this.#writtenAfter(fromMs, 'some')) - startMs;
+    const allMs = (await this.#writtenAfter(fromMs, 'every')) - startMs;
+    await end(old);
+    await this.#managed.settle();
+    const settledMs = performance.now() - startMs;
+    const times = this.#failovers.get(name) ?? [];
+    this.#failovers.set(name, [...times, { firstMs, allMs }]);
+    const seconds = [promotedMs, firstMs, allMs, settledMs].map((ms) => (ms / 1000).toFixed(1));
+    const [promoted, first, last, settled] = seconds;
+    const how = isTakenOver ? `another took over after ${promoted} s; ` : '';
+    this.#say(`${old.name} ${name}; ${how}writes went on after ${first} s, all after ${last}; in step after ${settled}`);
+  }
+
+  /** When all or some of the feeds were acknowledged after an instant, by `performance.now()`. */
+  async #writtenAfter(fromMs, which) {
+    while (!this.#isEnding && !this.#feeds[which](({ acknowledgedMs }) => acknowledgedMs > fromMs)) await wait(LOOK_MS);
+    return which === 'some'
+      ? Math.min(...this.#feeds.map(({ acknowledgedMs }) => acknowledgedMs).filter((ms) => ms > fromMs))
+      : performance.now();
   }
 
   /** One of the disturbances that a database outlives. */
@@ -167,7 +211,7 @@ export class Cluster {
       for (const name of Object.keys(requests)) requests[name] += feed.counts[name];
       for (const name of Object.keys(reads)) reads[name] += feed.reads[name];
     }
-    return { requests, reads, samples: sum, results, takeovers: this.#takeovers };
+    return { requests, reads, samples: sum, results, takeovers: this.#takeovers, failovers: this.#failovers };
   }
 
   async stop() {
@@ -175,6 +219,7 @@ export class Cluster {
     this.#balancer?.stop();
     await Promise.all(this.#processes.map((process) => process.end('SIGKILL')));
     for (const server of [this.#standby, this.#primary]) await server?.stop('SIGQUIT');
+    await this.#managed?.stop();
   }
 
   /** Recreates the standby from the primary; from then on a commit waits until both disks have it. */

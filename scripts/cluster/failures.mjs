@@ -1,0 +1,84 @@
+// What befalls the primary of servers under a tool that fails over: it is killed, hangs, or is cut off.
+
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** How long what has failed stays as it is once another one has taken over. */
+const REST_MS_MAX = 10_000;
+
+/**
+ * By name: how it begins and ends, and whether another node takes over in between.
+ *
+ * @param {import('./managed.mjs').Managed} servers
+ * @param {() => number} random
+ */
+export function failures(servers, random) {
+  const rest = () => wait(random() * REST_MS_MAX);
+  const all = {
+    'was killed with its keeper': {
+      isTakenOver: true,
+      begin: (node) => node.kill(),
+      end: async (node) => {
+        await rest();
+        servers.keep(node);
+      },
+    },
+    'had its postgres killed, which its keeper restarted': {
+      isTakenOver: false,
+      begin: (node) => servers.killServer(node),
+      end: () => {},
+    },
+    // What it had committed alone is seen after the restart, before the standbys have it.
+    'was killed just after its postgres was restarted': {
+      isTakenOver: true,
+      begin: async (node) => {
+        await servers.killServer(node);
+        while (!(await servers.isUp(node))) await wait(10);
+        await wait(random() * 2000);
+        await node.kill();
+      },
+      end: async (node) => {
+        await rest();
+        servers.keep(node);
+      },
+    },
+    'hung, and came back': {
+      isTakenOver: true,
+      begin: (node) => node.freeze(),
+      end: async (node) => {
+        await rest();
+        node.thaw();
+      },
+    },
+    // Nobody tells it that it is the primary no more, and it listens for writes.
+    'hung, and came back without its keeper': {
+      isTakenOver: true,
+      begin: (node) => node.freeze(),
+      end: async (node) => {
+        await servers.killKeeper(node);
+        node.thaw();
+        await wait(REST_MS_MAX);
+        await node.kill();
+        servers.keep(node);
+      },
+    },
+  };
+  const cuts = {
+    'was cut off from the other nodes, not from windrow': {
+      isTakenOver: true,
+      begin: (node) => servers.network.cut(node),
+      end: async (node) => {
+        await rest();
+        await servers.network.mend(node);
+      },
+    },
+    'was cut off from all others': {
+      isTakenOver: true,
+      begin: (node) => servers.network.cutAll(node),
+      end: async (node) => {
+        await rest();
+        await servers.network.mend(node);
+      },
+    },
+  };
+  return Object.entries(servers.network.isReal ? { ...all, ...cuts } : all);
+}

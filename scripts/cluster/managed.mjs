@@ -1,0 +1,85 @@
+// Several PostgreSQL servers, each on a machine of its own, under a tool that decides which one takes writes.
+
+import { execFile } from 'node:child_process';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Network } from './machines.mjs';
+import { PgAutoFailover } from './pg-auto-failover.mjs';
+import { findPostgres } from './postgres-server.mjs';
+
+export const tools = { pg_auto_failover: PgAutoFailover };
+
+const USER = 'windrow';
+const PASSWORD = 'secret';
+
+export class Managed {
+  network = new Network();
+  #tool;
+  #options;
+
+  /**
+   * @param {keyof typeof tools} tool
+   * @param {string} folder of the machines; a user without rights must be able to reach it
+   * @param {{ nodeCount: number, isQuick: boolean }} options `isQuick`: with shorter timeouts than the tool's own
+   */
+  constructor(tool, folder, options) {
+    const port = 10_000 + 10 * (process.pid % 2000);
+    this.#tool = new tools[tool](this.network, folder, port);
+    this.#options = options;
+  }
+
+  async start(database, options) {
+    await this.network.start();
+    await this.#tool.start({ database, user: USER, password: PASSWORD, options, ...this.#options });
+  }
+
+  /** The address of the database for windrow, with all nodes. */
+  address(database) {
+    const hosts = this.#tool.nodes.map((node) => `${node.host}:${this.#tool.portOf(node)}`);
+    return `postgres://${USER}:${PASSWORD}@${hosts}/${database}?sslmode=require&target_session_attrs=read-write`;
+  }
+
+  /** Runs a statement on the primary. */
+  async query(sql, database) {
+    const words = ['-X', '-q', '-A', '-t', '-d', `${this.address(database)}&connect_timeout=2`, '-c', sql];
+    const { stdout } = await promisify(execFile)(join(findPostgres(), 'psql'), words);
+    return stdout.trim();
+  }
+
+  /** Whether its server accepts connections. */
+  isUp(node) {
+    return new Promise((resolve) => {
+      const socket = connect(this.#tool.portOf(node), node.host);
+      const answer = (isUp) => {
+        socket.destroy();
+        resolve(isUp);
+      };
+      socket.once('connect', () => answer(true)).once('error', () => answer(false));
+    });
+  }
+
+  killServer(node) {
+    return node.kill(this.#tool.data);
+  }
+
+  killKeeper(node) {
+    return node.killOthers(this.#tool.data);
+  }
+
+  keep(node) {
+    this.#tool.keep(node);
+  }
+
+  primary() {
+    return this.#tool.primary();
+  }
+
+  settle() {
+    return this.#tool.settle();
+  }
+
+  stop() {
+    return this.network.stop();
+  }
+}
