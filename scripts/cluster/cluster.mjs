@@ -61,7 +61,13 @@ export class Cluster {
     return this.#isEnding;
   }
 
-  /** @param {{ managed?: import('./managed.mjs').Managed }} options */
+  /**
+   * @param {object} options
+   * @param {number} options.processCount
+   * @param {number} options.feedCount
+   * @param {boolean} [options.hasStandby]
+   * @param {import('./managed.mjs').Managed} [options.managed] servers under a tool, in place of its own
+   */
   async start({ processCount, feedCount, hasStandby, managed }) {
     this.#managed = managed;
     const options = { shared_buffers: '64MB', max_connections: 60, wal_keep_size: '256MB' };
@@ -163,7 +169,9 @@ export class Cluster {
     const seconds = [promotedMs, firstMs, allMs, settledMs].map((ms) => (ms / 1000).toFixed(1));
     const [promoted, first, last, settled] = seconds;
     const how = isTakenOver ? `another took over after ${promoted} s; ` : '';
-    this.#say(`${old.name} ${name}; ${how}writes went on after ${first} s, all after ${last}; in step after ${settled}`);
+    this.#say(
+      `${old.name} ${name}; ${how}writes went on after ${first} s, all after ${last}; in step after ${settled}`,
+    );
   }
 
   /** When all or some of the feeds were acknowledged after an instant, by `performance.now()`. */

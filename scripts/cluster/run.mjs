@@ -43,8 +43,7 @@ const startMs = performance.now();
 const say = (text) => console.log(`${((performance.now() - startMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
 
 const nodeCount = Number(options.nodes);
-const managed =
-  options.failover && new Managed(options.failover, folder, { nodeCount, isQuick: options.quick });
+const managed = options.failover && new Managed(options.failover, folder, { nodeCount, isQuick: options.quick });
 const one = options.single ? 'one PostgreSQL' : 'PostgreSQL with a synchronous standby';
 const servers = managed === undefined ? one : `${nodeCount} PostgreSQL under ${options.failover}`;
 say(`seed ${seed}: ${servers}, three windrow processes, six organisations`);
