@@ -44,6 +44,8 @@ export class Cluster {
   #isEnding = false;
   #takeovers = { process: [], database: [], disturbance: [] };
   #failovers = new Map();
+  /** Failures that are still to come before each comes again. */
+  #due = [];
 
   /**
    * @param {string} folder of the databases; a user without rights must be able to reach it
@@ -148,10 +150,10 @@ export class Cluster {
     await this.#follow();
   }
 
-  /** One of the failures over which the tool has to help, then waits until all nodes are there again. */
+  /** One failure after the other, in any order, over which the tool has to help; waits until all nodes are there again. */
   async failOver() {
-    const all = failures(this.#managed, this.#random);
-    const [name, { isTakenOver, begin, end }] = all[Math.floor(this.#random() * all.length)];
+    if (this.#due.length === 0) this.#due = failures(this.#managed, this.#random);
+    const [[name, { isTakenOver, begin, end }]] = this.#due.splice(Math.floor(this.#random() * this.#due.length), 1);
     const old = await this.#managed.primary();
     const startMs = performance.now();
     await begin(old);

@@ -5,10 +5,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Network } from './machines.mjs';
+import { Patroni } from './patroni.mjs';
 import { PgAutoFailover } from './pg-auto-failover.mjs';
 import { findPostgres } from './postgres-server.mjs';
 
-export const tools = { pg_auto_failover: PgAutoFailover };
+export const tools = { pg_auto_failover: PgAutoFailover, patroni: Patroni };
 
 const USER = 'windrow';
 const PASSWORD = 'secret';
@@ -34,10 +35,15 @@ export class Managed {
     await this.#tool.start({ database, user: USER, password: PASSWORD, options, ...this.#options });
   }
 
+  /** The addresses of the nodes' servers, comma-separated. */
+  get #places() {
+    return this.#tool.nodes.map((node) => `${node.host}:${this.#tool.portOf(node)}`).join(',');
+  }
+
   /** The address of the database for windrow, with all nodes. */
   address(database) {
-    const hosts = this.#tool.nodes.map((node) => `${node.host}:${this.#tool.portOf(node)}`);
-    return `postgres://${USER}:${PASSWORD}@${hosts}/${database}?sslmode=require&target_session_attrs=read-write`;
+    const words = `sslmode=${this.#tool.sslmode}&target_session_attrs=read-write`;
+    return `postgres://${USER}:${PASSWORD}@${this.#places}/${database}?${words}`;
   }
 
   /** Runs a statement on the primary. */

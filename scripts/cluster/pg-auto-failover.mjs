@@ -28,6 +28,7 @@ export class PgAutoFailover {
   nodes = [];
   /** The folder of a server within its machine's. */
   data = DATA;
+  sslmode = 'require';
 
   /**
    * @param {import('./machines.mjs').Network} network
