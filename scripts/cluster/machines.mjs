@@ -3,7 +3,7 @@
 // which can be cut.
 
 import { execFile, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, openSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -41,6 +41,11 @@ export class Network {
   /** The address of what is outside of the machines, as they see it. */
   get outside() {
     return this.isReal ? `${this.#prefix}.1` : LOOPBACK;
+  }
+
+  /** The addresses of all machines. */
+  get all() {
+    return this.isReal ? `${this.#prefix}.0/24` : `${LOOPBACK}/32`;
   }
 
   /** Makes a machine with a folder of this name. */
@@ -106,6 +111,13 @@ class Machine {
     this.space = space;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (this.#owner.uid !== undefined) chownSync(folder, this.#owner.uid, this.#owner.gid);
+  }
+
+  /** Writes a file that only its processes can read. */
+  write(name, text) {
+    const path = join(this.folder, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    if (this.#owner.uid !== undefined) chownSync(path, this.#owner.uid, this.#owner.gid);
   }
 
   /** Runs a program to its end; returns what it prints. */

@@ -42,7 +42,7 @@ export class Managed {
 
   /** The address of the database for windrow, with all nodes. */
   address(database) {
-    const words = `sslmode=${this.#tool.sslmode}&target_session_attrs=read-write`;
+    const words = `${this.#tool.tls}&target_session_attrs=read-write`;
     return `postgres://${USER}:${PASSWORD}@${this.#places}/${database}?${words}`;
   }
 

@@ -20,7 +20,7 @@ export class Patroni {
   nodes = [];
   /** The folder of a server within its machine's. */
   data = DATA;
-  sslmode = 'disable';
+  tls = 'sslmode=disable';
 
   /**
    * @param {import('./machines.mjs').Network} network

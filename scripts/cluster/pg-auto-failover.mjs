@@ -3,9 +3,13 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Authority } from './certificates.mjs';
 import { hasProgram } from './machines.mjs';
 
 const DATA = 'data';
+/** Of the user by whom nodes ask the monitor, and the one by whom they ask each other. */
+const MONITOR_PASSWORD = 'secret-of-nodes';
+const REPLICATION_PASSWORD = 'secret-of-standbys';
 /** With these the monitor decides sooner than by default. */
 const QUICK = `
 pgautofailover.health_check_period = 1000
@@ -25,10 +29,10 @@ export class PgAutoFailover {
   #folder;
   #port;
   #monitor;
+  #authority;
   nodes = [];
   /** The folder of a server within its machine's. */
   data = DATA;
-  sslmode = 'require';
 
   /**
    * @param {import('./machines.mjs').Network} network
@@ -39,6 +43,7 @@ export class PgAutoFailover {
     this.#network = network;
     this.#folder = folder;
     this.#port = port;
+    this.#authority = new Authority(folder);
   }
 
   /** What has to be installed, in a sentence; undefined if nothing. */
@@ -48,32 +53,34 @@ export class PgAutoFailover {
   }
 
   async start({ database, user, password, nodeCount, isQuick, options }) {
-    this.#monitor = await this.#network.add(this.#folder, 'monitor');
-    const place = (machine) => {
-      const where = ['--pgdata', dataOf(machine), '--pgport', String(this.portOf(machine)), '--hostname', machine.host];
-      return [...where, '--auth', 'trust', '--ssl-self-signed'];
-    };
-    await this.#monitor.run('pg_autoctl', 'create', 'monitor', ...place(this.#monitor));
+    await this.#authority.start();
+    this.#monitor = await this.#add('monitor');
+    await this.#monitor.run('pg_autoctl', 'create', 'monitor', ...this.#placeOf(this.#monitor));
     if (isQuick) appendFileSync(join(dataOf(this.#monitor), 'postgresql.conf'), QUICK);
     this.keep(this.#monitor);
+    await this.#tell(this.#monitor, 'pg_auto_failover', `ALTER USER autoctl_node PASSWORD '${MONITOR_PASSWORD}'`);
     const lines = Object.entries(options).map(([name, value]) => `${name} = ${value}\n`);
+    const [replicator, { outside, all }] = ['pgautofailover_replicator', this.#network];
     for (let i = 1; i <= nodeCount; i++) {
-      const node = await this.#network.add(this.#folder, `node${i}`);
+      const node = await this.#add(`node${i}`);
       this.nodes.push(node);
+      node.write('.pgpass', `*:*:*:${replicator}:${REPLICATION_PASSWORD}\n`);
       const words = ['--name', node.name, '--dbname', database, '--username', user, '--monitor', this.#monitorAddress];
-      await this.#onceMonitored(() => node.run('pg_autoctl', 'create', 'postgres', ...place(node), ...words));
+      await node.run('pg_autoctl', 'create', 'postgres', ...this.#placeOf(node), ...words);
       const wait = ['timeout.network_partition_timeout', String(QUICK_PARTITION_S)];
       if (isQuick) await node.run('pg_autoctl', 'config', 'set', '--pgdata', dataOf(node), ...wait);
       // The others copy them from the first.
       if (i === 1) appendFileSync(join(dataOf(node), 'postgresql.conf'), lines.join(''));
-      const rule = `hostssl ${database} ${user} ${this.#network.outside}/32 scram-sha-256\n`;
-      appendFileSync(join(dataOf(node), 'pg_hba.conf'), rule);
+      // The second is for pg_rewind, which asks for the database `postgres`.
+      const rules = [`hostssl ${database} ${user} ${outside}/32`, `hostssl all ${replicator} ${all}`];
+      appendFileSync(join(dataOf(node), 'pg_hba.conf'), rules.map((rule) => `${rule} scram-sha-256\n`).join(''));
       this.keep(node);
+      if (i === 1) {
+        await this.#tell(node, database, `ALTER USER ${replicator} PASSWORD '${REPLICATION_PASSWORD}'`);
+        await this.#tell(node, database, `ALTER USER ${user} PASSWORD '${password}'`);
+      }
       await this.settle();
     }
-    const [first] = this.nodes;
-    const sql = `ALTER USER ${user} PASSWORD '${password}'`;
-    await first.run('psql', '-X', '-p', String(this.portOf(first)), '-d', database, '-c', sql);
   }
 
   /** Starts what keeps the server of a machine: the server, too. */
@@ -110,20 +117,41 @@ export class PgAutoFailover {
     return rows.split('\n').map((row) => row.split('|'));
   }
 
-  async #onceMonitored(work) {
+  async #add(name) {
+    const machine = await this.#network.add(this.#folder, name);
+    await this.#authority.certify(machine);
+    return machine;
+  }
+
+  #placeOf(machine) {
+    const where = ['--pgdata', dataOf(machine), '--pgport', String(this.portOf(machine)), '--hostname', machine.host];
+    const [key, certificate, authority] = ['server.key', 'server.crt', 'ca.crt'].map((name) =>
+      join(machine.folder, name),
+    );
+    const tls = ['--server-key', key, '--server-cert', certificate, '--ssl-ca-file', authority];
+    return [...where, '--auth', 'scram-sha-256', '--ssl-mode', 'verify-full', ...tls];
+  }
+
+  /** Runs a statement as the owner of a server, once that runs. */
+  async #tell(machine, database, sql) {
     for (let tries = 0; ; tries++) {
       try {
-        await this.#states().catch((error) => error);
-        return await work();
+        return await machine.run('psql', '-X', '-p', String(this.portOf(machine)), '-d', database, '-c', sql);
       } catch (error) {
-        if (tries > 20) throw error;
+        if (tries > 120) throw error;
         await wait(500);
       }
     }
   }
 
+  /** What a client needs to trust the servers. */
+  get tls() {
+    return `sslmode=verify-full&sslrootcert=${encodeURIComponent(this.#authority.path)}`;
+  }
+
   get #monitorAddress() {
-    return `postgres://autoctl_node@${this.#monitor.host}:${this.#port}/pg_auto_failover?sslmode=require`;
+    const { host } = this.#monitor;
+    return `postgres://autoctl_node:${MONITOR_PASSWORD}@${host}:${this.#port}/pg_auto_failover?${this.tls}`;
   }
 }
 
