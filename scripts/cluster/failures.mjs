@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const REST_MS_MAX = 10_000;
 
 /**
- * By name: how it begins and ends, and whether another node takes over in between.
+ * By name: how it begins and ends, and whether another node may take over in between.
  *
  * @param {import('./managed.mjs').Managed} servers
  * @param {() => number} random
@@ -15,7 +15,7 @@ export function failures(servers, random) {
   const rest = () => wait(random() * REST_MS_MAX);
   const all = {
     'was killed with its keeper': {
-      isTakenOver: true,
+      mayBeTakenOver: true,
       begin: (node) => node.kill(),
       end: async (node) => {
         await rest();
@@ -23,13 +23,13 @@ export function failures(servers, random) {
       },
     },
     'had its postgres killed, which its keeper restarted': {
-      isTakenOver: false,
+      mayBeTakenOver: false,
       begin: (node) => servers.killServer(node),
       end: () => {},
     },
     // What it had committed alone is seen after the restart, before the standbys have it.
     'was killed just after its postgres was restarted': {
-      isTakenOver: true,
+      mayBeTakenOver: true,
       begin: async (node) => {
         await servers.killServer(node);
         while (!(await servers.isUp(node))) await wait(10);
@@ -42,7 +42,7 @@ export function failures(servers, random) {
       },
     },
     'hung, and came back': {
-      isTakenOver: true,
+      mayBeTakenOver: true,
       begin: (node) => node.freeze(),
       end: async (node) => {
         await rest();
@@ -51,7 +51,7 @@ export function failures(servers, random) {
     },
     // Nobody tells it that it is the primary no more, and it listens for writes.
     'hung, and came back without its keeper': {
-      isTakenOver: true,
+      mayBeTakenOver: true,
       begin: (node) => node.freeze(),
       end: async (node) => {
         await servers.killKeeper(node);
@@ -64,7 +64,7 @@ export function failures(servers, random) {
   };
   const cuts = {
     'was cut off from the other nodes, not from windrow': {
-      isTakenOver: true,
+      mayBeTakenOver: true,
       begin: (node) => servers.network.cut(node),
       end: async (node) => {
         await rest();
@@ -72,7 +72,7 @@ export function failures(servers, random) {
       },
     },
     'was cut off from all others': {
-      isTakenOver: true,
+      mayBeTakenOver: true,
       begin: (node) => servers.network.cutAll(node),
       end: async (node) => {
         await rest();

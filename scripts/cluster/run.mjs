@@ -48,6 +48,14 @@ const one = options.single ? 'one PostgreSQL' : 'PostgreSQL with a synchronous s
 const servers = managed === undefined ? one : `${nodeCount} PostgreSQL under ${options.failover}`;
 say(`seed ${seed}: ${servers}, three windrow processes, six organisations`);
 const cluster = new Cluster(folder, random, say);
+// Networks and machines do not end with this process.
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, async () => {
+    await cluster.stop();
+    rmSync(folder, { recursive: true, force: true });
+    process.exit(1);
+  });
+}
 try {
   await cluster.start({ processCount: 3, feedCount: 6, hasStandby: !options.single, managed });
   say('all of it runs, and samples come in');
