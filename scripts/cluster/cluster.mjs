@@ -152,9 +152,16 @@ export class Cluster {
     await this.#follow();
   }
 
-  /** One failure after the other, in any order, over which the tool has to help; waits until all nodes are there again. */
+  /**
+   * One failure after the other, in any order, over which the tool has to help; waits until all nodes are there again.
+   *
+   * @returns whether they were, in time
+   */
   async failOver() {
-    if (this.#due.length === 0) this.#due = failures(this.#managed, this.#random);
+    if (this.#due.length === 0) {
+      const all = failures(this.#managed, this.#random);
+      this.#due = all.filter(([name, { isTwofold = false }]) => this.#managed.fails(name, isTwofold));
+    }
     const [[name, { mayBeTakenOver, begin, end }]] = this.#due.splice(Math.floor(this.#random() * this.#due.length), 1);
     const old = await this.#managed.primary();
     const startMs = performance.now();
@@ -168,16 +175,16 @@ export class Cluster {
     const firstMs = (await this.#writtenAfter(fromMs, 'some')) - startMs;
     const allMs = (await this.#writtenAfter(fromMs, 'every')) - startMs;
     if (!mayBeTakenOver || isTakenOver) await end(old);
-    await this.#managed.settle();
+    const unsettled = await this.#managed.settle();
     const settledMs = performance.now() - startMs;
     const title = mayBeTakenOver && !isTakenOver ? `${name}, and nobody took over` : name;
     this.#failovers.set(title, [...(this.#failovers.get(title) ?? []), { firstMs, allMs }]);
     const seconds = [promotedMs, firstMs, allMs, settledMs].map((ms) => (ms / 1000).toFixed(1));
     const [promoted, first, last, settled] = seconds;
+    const rest = unsettled === undefined ? `in step after ${settled}` : `not in step for long: ${unsettled}`;
     const how = isTakenOver ? `another took over after ${promoted} s; ` : '';
-    this.#say(
-      `${old.name} ${title}; ${how}writes went on after ${first} s, all after ${last}; in step after ${settled}`,
-    );
+    this.#say(`${old.name} ${title}; ${how}writes went on after ${first} s, all after ${last}; ${rest}`);
+    return unsettled === undefined;
   }
 
   /** Whether another node than this one becomes the primary in time. */

@@ -41,6 +41,26 @@ export function failures(servers, random) {
         servers.keep(node);
       },
     },
+    // The first comes back sooner than the second, which alone may have what was acknowledged in between. More than the
+    // tools promise, so only if it is asked for.
+    'was killed, and then the one that took over': {
+      isTwofold: true,
+      mayBeTakenOver: false,
+      begin: async (node) => {
+        await node.kill();
+        let next = node;
+        while (next === node) {
+          await wait(100);
+          next = (await servers.primary().catch(() => node)) ?? node;
+        }
+        await wait(random() * 10_000);
+        await next.kill();
+        servers.keep(node);
+        await wait(REST_MS_MAX + random() * 30_000);
+        servers.keep(next);
+      },
+      end: () => {},
+    },
     'hung, and came back': {
       mayBeTakenOver: true,
       begin: (node) => node.freeze(),

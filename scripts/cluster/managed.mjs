@@ -22,7 +22,8 @@ export class Managed {
   /**
    * @param {keyof typeof tools} tool
    * @param {string} folder of the machines; a user without rights must be able to reach it
-   * @param {{ nodeCount: number, isQuick: boolean }} options `isQuick`: with shorter timeouts than the tool's own
+   * @param {{ nodeCount: number, isQuick: boolean, only: string }} options `isQuick`: with shorter timeouts than the tool's
+   * own; `only`: no other failures than those with this text in their names
    */
   constructor(tool, folder, options) {
     const port = 10_000 + 10 * (process.pid % 2000);
@@ -83,6 +84,12 @@ export class Managed {
 
   settle() {
     return this.#tool.settle();
+  }
+
+  /** Whether a failure of this name is to come. */
+  fails(name, isTwofold) {
+    const { only } = this.#options;
+    return only === '' ? !isTwofold : name.includes(only);
   }
 
   stop() {

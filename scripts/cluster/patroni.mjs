@@ -51,12 +51,17 @@ export class Patroni {
       writeFileSync(join(node.folder, 'patroni.yml'), JSON.stringify(settings, null, 2));
       this.keep(node);
     }
-    await this.settle();
+    await this.#begin();
     const first = await this.primary();
     const psql = (sql) =>
       first.run('psql', '-X', '-h', first.folder, '-p', String(this.portOf(first)), '-U', 'postgres', '-c', sql);
     await psql(`CREATE USER ${user} PASSWORD '${password}'`);
     await psql(`CREATE DATABASE ${database} OWNER ${user}`);
+  }
+
+  async #begin() {
+    const unsettled = await this.settle();
+    if (unsettled !== undefined) throw new Error(`the nodes did not start: ${unsettled}`);
   }
 
   /** Starts what keeps the server of a machine: the server, too. */
@@ -74,7 +79,7 @@ export class Patroni {
     return this.nodes.find(({ name }) => name === leader?.name);
   }
 
-  /** Resolves when one node is the primary, all others follow it, and one of them confirms its commits. */
+  /** Resolves when one node is the primary, all others follow it, and one of them confirms its commits; after long, what they are. */
   async settle() {
     let members = [];
     for (const endMs = performance.now() + SETTLE_MS_MAX; performance.now() < endMs; await wait(200)) {
@@ -84,9 +89,9 @@ export class Patroni {
       const isInStep = ({ state, timeline, lag = 0 }) =>
         ['running', 'streaming'].includes(state) && timeline === leader?.timeline && Number(lag) < 1 << 20;
       const isAll = members.length === this.nodes.length && members.every(isInStep);
-      if (isAll && count('leader') === 1 && (members.length === 1 || count('sync_standby') > 0)) return;
+      if (isAll && count('leader') === 1 && (members.length === 1 || count('sync_standby') > 0)) return undefined;
     }
-    throw new Error(`Patroni did not settle: ${JSON.stringify(members)}`);
+    return JSON.stringify(members);
   }
 
   #settingsOf(node, times, options) {

@@ -79,8 +79,13 @@ export class PgAutoFailover {
         await this.#tell(node, database, `ALTER USER ${replicator} PASSWORD '${REPLICATION_PASSWORD}'`);
         await this.#tell(node, database, `ALTER USER ${user} PASSWORD '${password}'`);
       }
-      await this.settle();
+      await this.#begin();
     }
+  }
+
+  async #begin() {
+    const unsettled = await this.settle();
+    if (unsettled !== undefined) throw new Error(`the nodes did not start: ${unsettled}`);
   }
 
   /** Starts what keeps the server of a machine: the server, too. */
@@ -99,16 +104,17 @@ export class PgAutoFailover {
     return this.nodes.find(({ name }) => name === found?.[0]);
   }
 
-  /** Resolves when one node is the primary and all others are ready to take over. */
+  /** Resolves when one node is the primary and all others are ready to take over; after long, what they are. */
   async settle() {
     let states = [];
     for (const endMs = performance.now() + SETTLE_MS_MAX; performance.now() < endMs; await wait(200)) {
       states = await this.#states().catch(() => []);
       const count = (name) => states.filter(([, ...both]) => both.every((state) => state === name)).length;
       const first = states.length === 1 ? 'single' : 'primary';
-      if (states.length === this.nodes.length && count(first) === 1 && count('secondary') === states.length - 1) return;
+      if (states.length === this.nodes.length && count(first) === 1 && count('secondary') === states.length - 1)
+        return undefined;
     }
-    throw new Error(`pg_auto_failover did not settle: ${states.map((state) => state.join(' ')).join(', ')}`);
+    return states.map((state) => state.join(' ')).join(', ');
   }
 
   /** @returns for each node its name, the state it has reported, and the one the monitor wants. */

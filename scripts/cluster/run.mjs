@@ -16,6 +16,7 @@ is stored. There is a primary and a synchronous standby, which this script promo
   --single           one PostgreSQL, which is not replaced but restarted, stopped, cut off, locked and crowded
   --failover TOOL    several PostgreSQL under ${Object.keys(tools).join(' or ')}, which fails over by itself
   --nodes N          so many of them (3)
+  --only TEXT        no other failures than those with this text in what the script says of them
   --quick            with shorter timeouts than the tool's own
   --help             this text`;
 
@@ -24,6 +25,7 @@ const { values: options, positionals } = parseArgs({
     single: { type: 'boolean', default: false },
     failover: { type: 'string' },
     nodes: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
     quick: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -43,7 +45,8 @@ const startMs = performance.now();
 const say = (text) => console.log(`${((performance.now() - startMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
 
 const nodeCount = Number(options.nodes);
-const managed = options.failover && new Managed(options.failover, folder, { nodeCount, isQuick: options.quick });
+const managed =
+  options.failover && new Managed(options.failover, folder, { nodeCount, isQuick: options.quick, only: options.only });
 const one = options.single ? 'one PostgreSQL' : 'PostgreSQL with a synchronous standby';
 const servers = managed === undefined ? one : `${nodeCount} PostgreSQL under ${options.failover}`;
 say(`seed ${seed}: ${servers}, three windrow processes, six organisations`);
@@ -59,12 +62,13 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 try {
   await cluster.start({ processCount: 3, feedCount: 6, hasStandby: !options.single, managed });
   say('all of it runs, and samples come in');
-  for (const endMs = performance.now() + seconds * 1000; performance.now() < endMs && !cluster.isEnding; ) {
+  let isInStep = true;
+  for (const endMs = performance.now() + seconds * 1000; performance.now() < endMs && isInStep && !cluster.isEnding; ) {
     await wait(1000 + random() * 2000);
     const die = random();
     if (die < 0.15) await cluster.restartProcess();
     else if (die < (options.single || managed ? 0.4 : 0.75)) await cluster.killProcess();
-    else if (managed) await cluster.failOver();
+    else if (managed) isInStep = await cluster.failOver();
     else if (options.single) await cluster.disturbDatabase();
     else await cluster.killPrimary();
   }
