@@ -1,4 +1,4 @@
-// An authority of our own, and certificates for machines by their addresses.
+// An authority of our own, and certificates for machines.
 
 import { execFile } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
@@ -24,10 +24,15 @@ export class Authority {
     await run('openssl', ['req', ...words, '-out', this.path]);
   }
 
-  /** Puts `server.key`, `server.crt` and `ca.crt` into the folder of a machine. */
-  async certify(machine) {
+  /**
+   * Puts `server.key`, `server.crt` and `ca.crt` into the folder of a machine. The certificate is for the addresses of
+   * all machines: a standby copies the settings of its primary, with the path of that one's certificate, which would be
+   * the same path on a machine of its own.
+   */
+  async certify(machine, hosts) {
     const at = (name) => join(machine.folder, name);
-    const subject = ['-subj', `/CN=${machine.host}`, '-addext', `subjectAltName=IP:${machine.host}`];
+    const names = hosts.map((host) => `IP:${host}`);
+    const subject = ['-subj', '/CN=windrow cluster node', '-addext', `subjectAltName=${names}`];
     await machine.run('openssl', 'req', ...KEY, ...subject, '-keyout', 'server.key', '-out', 'server.csr');
     const signed = ['-CA', this.path, '-CAkey', this.#key, '-days', '30', '-copy_extensions', 'copy'];
     await run('openssl', ['x509', '-req', '-in', at('server.csr'), ...signed, '-out', at('server.crt')]);

@@ -12,13 +12,21 @@ const REST_MS_MAX = 10_000;
  * @param {() => number} random
  */
 export function failures(servers, random) {
-  const rest = () => wait(random() * REST_MS_MAX);
-  const all = {
+  const all = { ...kills(servers, random), ...hangs(servers, random) };
+  return Object.entries(servers.network.isReal ? { ...all, ...cuts(servers, random) } : all);
+}
+
+function rest(random) {
+  return wait(random() * REST_MS_MAX);
+}
+
+function kills(servers, random) {
+  return {
     'was killed with its keeper': {
       mayBeTakenOver: true,
       begin: (node) => node.kill(),
       end: async (node) => {
-        await rest();
+        await rest(random);
         servers.keep(node);
       },
     },
@@ -37,7 +45,7 @@ export function failures(servers, random) {
         await node.kill();
       },
       end: async (node) => {
-        await rest();
+        await rest(random);
         servers.keep(node);
       },
     },
@@ -61,11 +69,16 @@ export function failures(servers, random) {
       },
       end: () => {},
     },
+  };
+}
+
+function hangs(servers, random) {
+  return {
     'hung, and came back': {
       mayBeTakenOver: true,
       begin: (node) => node.freeze(),
       end: async (node) => {
-        await rest();
+        await rest(random);
         node.thaw();
       },
     },
@@ -82,23 +95,25 @@ export function failures(servers, random) {
       },
     },
   };
-  const cuts = {
+}
+
+function cuts({ network }, random) {
+  return {
     'was cut off from the other nodes, not from windrow': {
       mayBeTakenOver: true,
-      begin: (node) => servers.network.cut(node),
+      begin: (node) => network.cut(node),
       end: async (node) => {
-        await rest();
-        await servers.network.mend(node);
+        await rest(random);
+        await network.mend(node);
       },
     },
     'was cut off from all others': {
       mayBeTakenOver: true,
-      begin: (node) => servers.network.cutAll(node),
+      begin: (node) => network.cutAll(node),
       end: async (node) => {
-        await rest();
-        await servers.network.mend(node);
+        await rest(random);
+        await network.mend(node);
       },
     },
   };
-  return Object.entries(servers.network.isReal ? { ...all, ...cuts } : all);
 }

@@ -11,6 +11,7 @@ import { findPostgres, owner } from './postgres-server.mjs';
 
 const run = promisify(execFile);
 const LOOPBACK = '127.0.0.1';
+const MACHINES_MAX = 8;
 /** Nobody has it: what is sent there is lost, and nobody is told. */
 const NOWHERE = '02:00:00:00:00:01';
 
@@ -48,10 +49,15 @@ export class Network {
     return this.isReal ? `${this.#prefix}.0/24` : `${LOOPBACK}/32`;
   }
 
+  /** Those that machines get, one after the other. */
+  get hosts() {
+    return this.isReal ? Array.from({ length: MACHINES_MAX }, (_, i) => `${this.#prefix}.${i + 2}`) : [LOOPBACK];
+  }
+
   /** Makes a machine with a folder of this name. */
   async add(parent, name) {
     const space = `${this.#name}-${this.#machines.length}`;
-    const host = this.isReal ? `${this.#prefix}.${this.#machines.length + 2}` : LOOPBACK;
+    const host = this.isReal ? this.hosts[this.#machines.length] : LOOPBACK;
     if (this.isReal) {
       const inside = (...words) => run('ip', ['-n', space, ...words]);
       await run('ip', ['netns', 'add', space]);

@@ -22,8 +22,10 @@ export class Managed {
   /**
    * @param {keyof typeof tools} tool
    * @param {string} folder of the machines; a user without rights must be able to reach it
-   * @param {{ nodeCount: number, isQuick: boolean, only: string }} options `isQuick`: with shorter timeouts than the tool's
-   * own; `only`: no other failures than those with this text in their names
+   * @param {object} options
+   * @param {number} options.nodeCount
+   * @param {boolean} options.isQuick with shorter timeouts than the tool's own
+   * @param {string} options.only no other failures than those with this text in their names
    */
   constructor(tool, folder, options) {
     const port = 10_000 + 10 * (process.pid % 2000);

@@ -79,7 +79,7 @@ export class Patroni {
     return this.nodes.find(({ name }) => name === leader?.name);
   }
 
-  /** Resolves when one node is the primary, all others follow it, and one of them confirms its commits; after long, what they are. */
+  /** Resolves when one node is the primary, others follow it, one confirms its commits; after long, what they are. */
   async settle() {
     let members = [];
     for (const endMs = performance.now() + SETTLE_MS_MAX; performance.now() < endMs; await wait(200)) {

@@ -125,7 +125,7 @@ export class PgAutoFailover {
 
   async #add(name) {
     const machine = await this.#network.add(this.#folder, name);
-    await this.#authority.certify(machine);
+    await this.#authority.certify(machine, this.#network.hosts);
     return machine;
   }
 

@@ -10,8 +10,8 @@ import { Managed, tools } from './managed.mjs';
 
 const HELP = `npm run cluster -- [seconds] [seed] [options]
 
-Kills windrow processes and databases at random under load for a while (60 s), then prints what was acknowledged and what
-is stored. There is a primary and a synchronous standby, which this script promotes, or else:
+Kills windrow processes and databases at random under load for a while (60 s), then prints what was acknowledged and
+what is stored. There is a primary and a synchronous standby, which this script promotes, or else:
 
   --single           one PostgreSQL, which is not replaced but restarted, stopped, cut off, locked and crowded
   --failover TOOL    several PostgreSQL under ${Object.keys(tools).join(' or ')}, which fails over by itself

@@ -109,7 +109,7 @@ export class Servers {
     }
   }
 
-  /** With and without TLS, where it is optional: as in libpq, the other way only if a server was reached and refused. */
+  /** With and without TLS where it is optional: as in libpq, the other way only if a server was reached and refused. */
   async #connectTo(attempts: readonly string[]): Promise<Connection> {
     const failures: PostgresFailure[] = [];
     for (const connectionString of attempts) {
