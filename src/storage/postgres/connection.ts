@@ -21,6 +21,10 @@ export interface ConnectionParts {
   readonly timeline: number;
   /** Called while a statement is unanswered for long. */
   readonly onSlow: () => void;
+  /** Called when a commit is confirmed that was sent at this time, by `performance.now()`. */
+  readonly onConfirmed: (sentMs: number) => void;
+  /** Resolves if a commit was confirmed lately, else once one is. */
+  readonly confirmed: () => Promise<void>;
 }
 
 /** A connection to the writable server. Statements are sent at once and answered in order. */
@@ -31,7 +35,7 @@ export class Connection implements SqlSession {
   readonly #client: Client;
   readonly #package: PostgresPackage;
   readonly #texts: StatementTexts;
-  readonly #onSlow: () => void;
+  readonly #parts: ConnectionParts;
   #failure: PostgresFailure | undefined;
   #warning: string | undefined;
 
@@ -40,11 +44,12 @@ export class Connection implements SqlSession {
     insert: <Row>(target: Target<Row>, rows: readonly Row[]) => this.#copy(copyOf(target, rows)),
   };
 
-  constructor({ client, ofClient, texts, timeline, onSlow }: ConnectionParts) {
+  constructor(parts: ConnectionParts) {
+    const { client, ofClient, texts, timeline } = parts;
+    this.#parts = parts;
     this.#client = client;
     this.#package = ofClient;
     this.#texts = texts;
-    this.#onSlow = onSlow;
     this.timeline = timeline;
     const fail = (error: unknown) => {
       this.#failure ??= failureOf(error);
@@ -93,10 +98,17 @@ export class Connection implements SqlSession {
    */
   async commit(sql: string): Promise<void> {
     this.#warning = undefined;
+    const sentMs = performance.now();
     await this.exec(`${sql}; COMMIT`);
     // If a wait for the standby was cancelled, the commit succeeds with a warning: it may be on this server alone.
     if (this.#warning !== undefined)
       throw await this.#watch(Promise.reject(new PostgresFailure('lost', this.#warning)));
+    this.#parts.onConfirmed(sentMs);
+  }
+
+  /** Before a read, as a server that was replaced and does not know it has old rows. */
+  confirmed(): Promise<void> {
+    return this.#watch(this.#parts.confirmed());
   }
 
   onNotification(listener: (payload: string) => void): void {
@@ -134,7 +146,7 @@ export class Connection implements SqlSession {
   }
 
   async #watch<Result>(work: Promise<Result>): Promise<Result> {
-    const timer = setInterval(this.#onSlow, SLOW_MS);
+    const timer = setInterval(this.#parts.onSlow, SLOW_MS);
     try {
       return await work;
     } catch (error) {

@@ -9,6 +9,11 @@ import { LOCK_CLASS } from './schema.js';
 
 /** For a connection, and again for the confirmation of a commit. */
 const CONNECT_MS_MAX = 3000;
+/**
+ * How long a confirmed commit shows that its server was not replaced: less than a tool takes to let another take over,
+ * as that begins with the loss of the server, from when on no commit is confirmed.
+ */
+const CONFIRMED_MS_MAX = 3000;
 /** The class of the locks of `confirm`. */
 const CONFIRMATION_CLASS = LOCK_CLASS + 1;
 /** A server silent for longer is taken for dead. `QuietWatch` ends a job sooner. */
@@ -55,6 +60,8 @@ export class Servers {
   /** The server that worked last: the first to try. */
   #current = 0;
   #isLooking = false;
+  /** When the last commit that was confirmed was sent, by `performance.now()`. */
+  #confirmedMs = Number.NEGATIVE_INFINITY;
 
   constructor(ofClient: PostgresPackage, { servers }: Address, answerMsMax: number = ANSWER_MS_MAX) {
     this.#package = ofClient;
@@ -109,6 +116,16 @@ export class Servers {
     }
   }
 
+  async #confirm(client: Client): Promise<void> {
+    const sentMs = performance.now();
+    await confirm(client, this.#session);
+    this.#noteConfirmed(sentMs);
+  }
+
+  #noteConfirmed(sentMs: number): void {
+    this.#confirmedMs = Math.max(this.#confirmedMs, sentMs);
+  }
+
   /** With and without TLS where it is optional: as in libpq, the other way only if a server was reached and refused. */
   async #connectTo(attempts: readonly string[]): Promise<Connection> {
     const failures: PostgresFailure[] = [];
@@ -117,9 +134,18 @@ export class Servers {
       try {
         await client.connect();
         const timeline = await prepareSession(client);
-        await confirm(client, this.#session);
-        const onSlow = () => void this.#look();
-        return new Connection({ client, ofClient: this.#package, texts: this.#texts, timeline, onSlow });
+        await this.#confirm(client);
+        return new Connection({
+          client,
+          ofClient: this.#package,
+          texts: this.#texts,
+          timeline,
+          onSlow: () => void this.#look(),
+          onConfirmed: (sentMs) => this.#noteConfirmed(sentMs),
+          confirmed: async () => {
+            if (performance.now() - this.#confirmedMs > CONFIRMED_MS_MAX) await this.#confirm(client);
+          },
+        });
       } catch (error) {
         client.end().catch(() => {});
         if (error instanceof StorageError) throw error;

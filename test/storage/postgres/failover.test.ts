@@ -85,6 +85,15 @@ describe.runIf(hasPostgres)('a standby takes over', () => {
     expect(await readOverAll(storage)).toEqual(Array.from({ length: 10 }, () => ['a', 'b']));
   });
 
+  it('a process that only reads sees what another wrote at the new primary, though the old one answers', async () => {
+    const [writer, reader] = [await open(), await open()];
+    await writer.transaction(SHARD, insert('a'));
+    expect(await reader.read(SHARD, ids)).toEqual(['a']);
+    await next.promote();
+    await writer.transaction(SHARD, insert('b'));
+    expect(await reader.read(SHARD, ids)).toEqual(['a', 'b']);
+  });
+
   it('a process that starts later passes the old primary over, although it listens for writes', async () => {
     const storage = await open();
     await storage.transaction(SHARD, insert('a'));
