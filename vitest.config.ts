@@ -44,6 +44,7 @@ const long = [
   'test/formats/csv/paths.test.ts',
   'test/laws/oracle.test.ts',
   'test/service/cluster.test.ts',
+  'test/storage/postgres/failover.test.ts',
   'test/storage/postgres/postgres.test.ts',
   'test/workbench/failure.test.ts',
 ];

@@ -5,12 +5,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createPlan, runBatch } from '../../dist/index.js';
 import { Balancer } from './balancer.mjs';
 import { disturbances } from './disturbances.mjs';
+import { failures } from './failures.mjs';
 import { Feed } from './feed.mjs';
 import { PostgresServer } from './postgres-server.mjs';
 import { runWindrow, WindrowProcess } from './windrow-process.mjs';
 
 const DATABASE = 'windrow';
 const STANDBY = 'standby';
+/** After so long, a tool will not let another server take over. */
+const TAKEOVER_MS_MAX = 120_000;
 /** How often to ask the database whether a takeover is done. */
 const LOOK_MS = 10;
 // Shards whose owner's connection has ended, so nobody works on them.
@@ -34,12 +37,17 @@ export class Cluster {
   #say;
   #primary;
   #standby;
+  /** Servers under a tool that fails over by itself, in their place. */
+  #managed;
   #processes = [];
   #balancer;
   #feeds = [];
   #running = Promise.resolve();
   #isEnding = false;
   #takeovers = { process: [], database: [], disturbance: [] };
+  #failovers = new Map();
+  /** Failures that are still to come before each comes again. */
+  #due = [];
 
   /**
    * @param {string} folder of the databases; a user without rights must be able to reach it
@@ -57,17 +65,21 @@ export class Cluster {
     return this.#isEnding;
   }
 
-  async start({ processCount, feedCount, hasStandby }) {
+  /**
+   * @param {object} options
+   * @param {number} options.processCount
+   * @param {number} options.feedCount
+   * @param {boolean} [options.hasStandby]
+   * @param {import('./managed.mjs').Managed} [options.managed] servers under a tool, in place of its own
+   */
+  async start({ processCount, feedCount, hasStandby, managed }) {
+    this.#managed = managed;
     const options = { shared_buffers: '64MB', max_connections: 60, wal_keep_size: '256MB' };
-    this.#primary = new PostgresServer(`${this.#folder}/a`, options);
-    this.#standby = new PostgresServer(`${this.#folder}/b`, options);
-    await this.#primary.create();
-    await this.#primary.start();
-    await this.#primary.query(`CREATE DATABASE ${DATABASE}`);
-    if (hasStandby) await this.#follow();
-    else this.#standby = undefined;
+    if (managed === undefined) await this.#startServers(options, hasStandby);
+    else await managed.start(DATABASE, options);
     const folders = [this.#primary, this.#standby].flatMap((server) => (server === undefined ? [] : [server.folder]));
-    const store = `postgres://windrow@/${DATABASE}?host=${encodeURIComponent(folders.join(','))}`;
+    const own = `postgres://windrow@/${DATABASE}?host=${encodeURIComponent(folders.join(','))}`;
+    const store = managed?.address(DATABASE) ?? own;
     this.#processes = Array.from({ length: processCount }, () => new WindrowProcess(store));
     const clients = [];
     for (let i = 0; i < feedCount; i++) {
@@ -88,13 +100,23 @@ export class Cluster {
     });
   }
 
+  async #startServers(options, hasStandby) {
+    this.#primary = new PostgresServer(`${this.#folder}/a`, options);
+    this.#standby = new PostgresServer(`${this.#folder}/b`, options);
+    await this.#primary.create();
+    await this.#primary.start();
+    await this.#primary.query(`CREATE DATABASE ${DATABASE}`);
+    if (hasStandby) await this.#follow();
+    else this.#standby = undefined;
+  }
+
   /** Kills a process, restarts it later, and measures how long it takes until others own its shards. */
   async killProcess() {
     const process = this.#processes[Math.floor(this.#random() * this.#processes.length)];
     if (process.url === undefined) return;
     const startMs = performance.now();
     await process.end('SIGKILL');
-    while (Number(await this.#primary.query(ORPHANS, DATABASE)) > 0) await wait(LOOK_MS);
+    while (Number(await (this.#managed ?? this.#primary).query(ORPHANS, DATABASE)) > 0) await wait(LOOK_MS);
     const takeoverMs = performance.now() - startMs;
     this.#takeovers.process.push(takeoverMs);
     this.#say(`a windrow process was killed; its shards were taken over after ${takeoverMs.toFixed()} ms`);
@@ -128,6 +150,58 @@ export class Cluster {
     this.#say(`the primary database was killed; writes went on after ${takeoverMs.toFixed()} ms`);
     old.clear();
     await this.#follow();
+  }
+
+  /**
+   * One failure after the other, in any order, over which the tool has to help; waits until all nodes are there again.
+   *
+   * @returns whether they were, in time
+   */
+  async failOver() {
+    if (this.#due.length === 0) {
+      const all = failures(this.#managed, this.#random);
+      this.#due = all.filter(([name, { isTwofold = false }]) => this.#managed.fails(name, isTwofold));
+    }
+    const [[name, { mayBeTakenOver, begin, end }]] = this.#due.splice(Math.floor(this.#random() * this.#due.length), 1);
+    const old = await this.#managed.primary();
+    const startMs = performance.now();
+    await begin(old);
+    // What was acknowledged before may be on its way.
+    const fromMs = performance.now() + 100;
+    const isTakenOver = mayBeTakenOver && (await this.#takesOver(old));
+    const promotedMs = performance.now() - startMs;
+    // Only it has all that was acknowledged, so the tool waits for it.
+    if (mayBeTakenOver && !isTakenOver) await end(old);
+    const firstMs = (await this.#writtenAfter(fromMs, 'some')) - startMs;
+    const allMs = (await this.#writtenAfter(fromMs, 'every')) - startMs;
+    if (!mayBeTakenOver || isTakenOver) await end(old);
+    const unsettled = await this.#managed.settle();
+    const settledMs = performance.now() - startMs;
+    const title = mayBeTakenOver && !isTakenOver ? `${name}, and nobody took over` : name;
+    this.#failovers.set(title, [...(this.#failovers.get(title) ?? []), { firstMs, allMs }]);
+    const seconds = [promotedMs, firstMs, allMs, settledMs].map((ms) => (ms / 1000).toFixed(1));
+    const [promoted, first, last, settled] = seconds;
+    const rest = unsettled === undefined ? `in step after ${settled}` : `not in step for long: ${unsettled}`;
+    const how = isTakenOver ? `another took over after ${promoted} s; ` : '';
+    this.#say(`${old.name} ${title}; ${how}writes went on after ${first} s, all after ${last}; ${rest}`);
+    return unsettled === undefined;
+  }
+
+  /** Whether another node than this one becomes the primary in time. */
+  async #takesOver(old) {
+    for (const endMs = performance.now() + TAKEOVER_MS_MAX; performance.now() < endMs; await wait(100)) {
+      const primary = await this.#managed.primary().catch(() => old);
+      if (primary !== undefined && primary !== old) return true;
+    }
+    return false;
+  }
+
+  /** When all or some of the feeds were acknowledged after an instant, by `performance.now()`. */
+  async #writtenAfter(fromMs, which) {
+    while (!this.#isEnding && !this.#feeds[which](({ acknowledgedMs }) => acknowledgedMs > fromMs)) await wait(LOOK_MS);
+    return which === 'some'
+      ? Math.min(...this.#feeds.map(({ acknowledgedMs }) => acknowledgedMs).filter((ms) => ms > fromMs))
+      : performance.now();
   }
 
   /** One of the disturbances that a database outlives. */
@@ -167,7 +241,7 @@ export class Cluster {
       for (const name of Object.keys(requests)) requests[name] += feed.counts[name];
       for (const name of Object.keys(reads)) reads[name] += feed.reads[name];
     }
-    return { requests, reads, samples: sum, results, takeovers: this.#takeovers };
+    return { requests, reads, samples: sum, results, takeovers: this.#takeovers, failovers: this.#failovers };
   }
 
   async stop() {
@@ -175,6 +249,7 @@ export class Cluster {
     this.#balancer?.stop();
     await Promise.all(this.#processes.map((process) => process.end('SIGKILL')));
     for (const server of [this.#standby, this.#primary]) await server?.stop('SIGQUIT');
+    await this.#managed?.stop();
   }
 
   /** Recreates the standby from the primary; from then on a commit waits until both disks have it. */

@@ -25,6 +25,11 @@ const pages = [
 /** Blocks that no test can run, by their first words, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'createuser windrow': 'it makes a role and a database in a PostgreSQL of its own; `npm run cluster` does the like',
+  'mkdir -p /etc/postgresql-common': 'it installs packages of Debian',
+  'pg_autoctl create monitor':
+    'pg_auto_failover need not be installed; `npm run cluster -- --failover …` does the like',
+  "echo '*:*:*:pgautofailover_replicator": 'likewise',
+  'export WINDROW_STORE=': 'it names servers that are not there',
   'npm pack &&': 'it needs Docker',
 };
 const isRun = ({ text }: CodeBlock): boolean => !Object.keys(NOT_RUN).some((start) => text.startsWith(start));

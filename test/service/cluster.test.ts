@@ -1,5 +1,6 @@
 // Several service processes over one PostgreSQL with a standby, all in separate processes.
 
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,3 +32,13 @@ it.runIf(findPostgres() !== undefined)(
     expect(takeovers.database).toHaveLength(1);
   },
 );
+
+it.each([
+  ['pg_auto_failover', /^pg_auto_failover is not installed: apt-get install pg-auto-failover-cli \S+\n$/],
+  ['patroni', /^Patroni and etcd are not both installed: apt-get install patroni .*\n$/],
+])('a run over %s says what has to be installed, where it is not', (tool, sentence) => {
+  const words = ['scripts/cluster/run.mjs', '--failover', tool];
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', env: { PATH: '' } });
+  expect(stderr).toMatch(sentence);
+  expect(status).toBe(1);
+});

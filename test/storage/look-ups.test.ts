@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkpointHeads } from '../../src/service/operations/worker/checkpoints.js';
 import { parseAddress } from '../../src/storage/postgres/address.js';
-import { connect, loadPackage, StatementTexts } from '../../src/storage/postgres/connection.js';
 import { postgres } from '../../src/storage/postgres/dialect.js';
+import { loadPackage, Servers } from '../../src/storage/postgres/servers.js';
 import { find } from '../../src/storage/sql/statements.js';
 import { sqlite } from '../../src/storage/sqlite/dialect.js';
 import { FILE_NAME } from '../../src/storage/sqlite/open.js';
@@ -195,11 +195,11 @@ interface PlanNode {
 
 describe.runIf(hasPostgres)('PostgreSQL', () => {
   let store: Awaited<ReturnType<typeof openTemporaryPostgres>>;
-  let connection: Awaited<ReturnType<typeof connect>>;
+  let connection: Awaited<ReturnType<Servers['connect']>>;
   beforeAll(async () => {
     store = await openTemporaryPostgres();
     await fill(store.storage);
-    connection = await connect(await loadPackage(), parseAddress(store.database.address), new StatementTexts());
+    connection = await new Servers(await loadPackage(), parseAddress(store.database.address)).connect();
   });
   afterAll(async () => {
     connection.close();

@@ -1,22 +1,41 @@
 import type { Client } from 'pg';
-import { StorageError } from '../errors.js';
 import type { Statement, Target } from '../sql/statements.js';
 import type { SqlSession } from '../sql/transaction.js';
-import type { Address } from './address.js';
 import { asCopy, COPY_ROWS_MIN, type Copy, copyOf } from './copy.js';
-import { postgres, types } from './dialect.js';
-import { failureOf, LACKS_TLS, PostgresFailure } from './failure.js';
+import { postgres } from './dialect.js';
+import { failureOf, PostgresFailure } from './failure.js';
 
 type Rows = Record<string, unknown>[];
+
+/** What we use of the package `pg`. */
+export type PostgresPackage = Pick<typeof import('pg'), 'Client' | 'Query'>;
+
+/** After so long without an answer, and again each time, it is asked whether another server has taken over. */
+const SLOW_MS = 3000;
+
+export interface ConnectionParts {
+  readonly client: Client;
+  readonly ofClient: PostgresPackage;
+  readonly texts: StatementTexts;
+  /** The server's timeline: it changes when a standby takes over. */
+  readonly timeline: number;
+  /** Called while a statement is unanswered for long. */
+  readonly onSlow: () => void;
+  /** Called when a commit is confirmed that was sent at this time, by `performance.now()`. */
+  readonly onConfirmed: (sentMs: number) => void;
+  /** Resolves if a commit was confirmed lately, else once one is. */
+  readonly confirmed: () => Promise<void>;
+}
 
 /** A connection to the writable server. Statements are sent at once and answered in order. */
 export class Connection implements SqlSession {
   readonly dialect = postgres;
-  /** The server's timeline: it changes when a standby takes over. */
+  /** See `ConnectionParts`. */
   readonly timeline: number;
   readonly #client: Client;
   readonly #package: PostgresPackage;
   readonly #texts: StatementTexts;
+  readonly #parts: ConnectionParts;
   #failure: PostgresFailure | undefined;
   #posted: Promise<unknown> | undefined;
   #postedCount = 0;
@@ -27,7 +46,9 @@ export class Connection implements SqlSession {
     insert: <Row>(target: Target<Row>, rows: readonly Row[]) => this.#copy(copyOf(target, rows)),
   };
 
-  constructor(client: Client, ofClient: PostgresPackage, texts: StatementTexts, timeline: number) {
+  constructor(parts: ConnectionParts) {
+    const { client, ofClient, texts, timeline } = parts;
+    this.#parts = parts;
     this.#client = client;
     this.#package = ofClient;
     this.#texts = texts;
@@ -92,20 +113,37 @@ export class Connection implements SqlSession {
    */
   async commit(sql: string): Promise<void> {
     this.#warning = undefined;
+    const sentMs = performance.now();
     await this.exec(`${sql}; COMMIT`);
     // If a wait for the standby was cancelled, the commit succeeds with a warning: it may be on this server alone.
     if (this.#warning !== undefined)
       throw await this.#watch(Promise.reject(new PostgresFailure('lost', this.#warning)));
+    this.#parts.onConfirmed(sentMs);
+  }
+
+  /** Before a read, as a server that was replaced and does not know it has old rows. */
+  confirmed(): Promise<void> {
+    return this.#watch(this.#parts.confirmed());
   }
 
   onNotification(listener: (payload: string) => void): void {
     this.#client.on('notification', ({ payload }) => listener(payload ?? ''));
   }
 
-  /** Closes the socket, whatever is running. */
+  /** Closes the connection once its statements are answered. */
   close(): void {
     this.#failure ??= new PostgresFailure('lost', 'the connection was closed');
     this.#client.end().catch(() => {});
+  }
+
+  /** Closes its socket at once: what runs fails. */
+  cut(): void {
+    this.#failure ??= new PostgresFailure('lost', 'another server has taken over');
+    this.#client.connection.stream.destroy();
+  }
+
+  onEnd(listener: () => void): void {
+    this.#client.on('end', listener);
   }
 
   #query({ sql, values }: Statement) {
@@ -123,12 +161,15 @@ export class Connection implements SqlSession {
   }
 
   async #watch<Result>(work: Promise<Result>): Promise<Result> {
+    const timer = setInterval(this.#parts.onSlow, SLOW_MS);
     try {
       return await work;
     } catch (error) {
       const failure = failureOf(error);
       this.#failure ??= failure;
       throw failure;
+    } finally {
+      clearInterval(timer);
     }
   }
 }
@@ -155,119 +196,4 @@ export class StatementTexts {
     this.#known.set(sql, named);
     return named;
   }
-}
-
-const CONNECT_MS_MAX = 3000;
-/** A server silent for longer is taken for dead. `QuietWatch` ends a job sooner. */
-const ANSWER_MS_MAX = 15_000;
-
-/**
- * An abandoned transaction ends by itself, and a vanished machine is noticed within seconds. There is no statement
- * timeout: one that cancels a wait for the standby would commit to one disk alone. But the server itself ends a wait
- * for a lock, before `ANSWER_MS_MAX`: it does not see that a connection is closed while it waits, and those would add
- * up. Limits of newer versions, which end whole sessions or transactions, are lifted where they exist.
- */
-const SESSION = `
-  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = '10s';
-  SET idle_in_transaction_session_timeout = '20s';
-  SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
-  SELECT set_config("name", '0', false) FROM pg_settings
-    WHERE "name" IN ('idle_session_timeout', 'transaction_timeout') AND "setting" <> '0';
-  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
-  SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly",
-    current_setting('server_version_num')::int AS "version", current_setting('server_encoding') AS "encoding",
-    CASE WHEN pg_is_in_recovery() THEN NULL ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS "timeline"`;
-
-const VERSION_MIN = 130_000;
-
-/** What we use of the package `pg`. */
-export type PostgresPackage = Pick<typeof import('pg'), 'Client' | 'Query'>;
-
-/** Loads `pg` only when a PostgreSQL store is opened; everything else works without it. */
-export async function loadPackage(): Promise<PostgresPackage> {
-  try {
-    return (await import('pg')).default;
-  } catch (cause) {
-    const mend = 'install it beside windrow: npm install pg@8';
-    throw new StorageError('storage.failed', `a store of PostgreSQL needs the package pg: ${mend}`, { cause });
-  }
-}
-
-/** Connects to the first writable server. */
-export async function connect(
-  loaded: PostgresPackage,
-  { servers }: Address,
-  texts: StatementTexts,
-  answerMsMax: number = ANSWER_MS_MAX,
-): Promise<Connection> {
-  const failures: PostgresFailure[] = [];
-  for (const attempts of servers) {
-    try {
-      return await connectTo(attempts, (address) => createClient(loaded, address, answerMsMax), loaded, texts);
-    } catch (error) {
-      if (error instanceof StorageError) throw error;
-      failures.push(failureOf(error));
-    }
-  }
-  // An unreachable server explains less than one that refuses.
-  const clearest = failures.find(({ isTransient }) => !isTransient) ?? failures.find(({ kind }) => kind !== 'lost');
-  throw clearest ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
-}
-
-/** With and without TLS, where it is optional: as in libpq, the other way only if a server was reached and refused. */
-async function connectTo(
-  attempts: readonly string[],
-  create: (connectionString: string) => Client,
-  loaded: PostgresPackage,
-  texts: StatementTexts,
-): Promise<Connection> {
-  const failures: PostgresFailure[] = [];
-  for (const connectionString of attempts) {
-    const client = create(connectionString);
-    try {
-      await client.connect();
-      return await prepareSession(client, loaded, texts);
-    } catch (error) {
-      client.end().catch(() => {});
-      if (error instanceof StorageError) throw error;
-      failures.push(failureOf(error));
-      if (failures.at(-1)?.kind !== 'denied') break;
-    }
-  }
-  // That a server lacks TLS explains nothing where it is optional.
-  throw failures.find(({ message }) => !LACKS_TLS.test(message)) ?? failures.at(-1)!;
-}
-
-function createClient(loaded: PostgresPackage, connectionString: string, answerMsMax: number): Client {
-  try {
-    const client = new loaded.Client({
-      connectionString,
-      types,
-      pipeline: true,
-      keepAlive: true,
-      connectionTimeoutMillis: CONNECT_MS_MAX,
-      query_timeout: answerMsMax,
-      application_name: 'windrow',
-    });
-    // For errors before `Connection` listens.
-    client.on('error', () => {});
-    return client;
-  } catch (cause) {
-    // A file that it names is missing, such as `sslrootcert`.
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new StorageError('storage.failed', `the address of the store cannot be used: ${message}`, { cause });
-  }
-}
-
-async function prepareSession(client: Client, loaded: PostgresPackage, texts: StatementTexts): Promise<Connection> {
-  // `as`: for several statements pg returns a list of results.
-  const results = (await client.query(SESSION)) as unknown as { rows: Rows }[];
-  const { isReadOnly, version, encoding, timeline } = results.at(-1)!.rows[0]!;
-  if (Number(version) < VERSION_MIN || encoding !== 'UTF8') {
-    const needed = `PostgreSQL ${VERSION_MIN / 10_000} or later with a database in UTF8`;
-    client.end().catch(() => {});
-    throw new StorageError('storage.failed', `expected ${needed}, received ${version} with ${encoding}`);
-  }
-  if (isReadOnly === true) throw new PostgresFailure('readOnly', 'the server is a standby or read-only');
-  return new Connection(client, loaded, texts, Number.parseInt(String(timeline), 16));
 }

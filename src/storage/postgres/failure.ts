@@ -10,6 +10,8 @@ export type FailureKind =
   | 'conflict'
   /** The server is a standby, or takes no writes: another one may. */
   | 'readOnly'
+  /** The server's commits are confirmed by no standby: another server may have taken its place. */
+  | 'unconfirmed'
   /** Another process creates or upgrades the tables. */
   | 'upgrading'
   /** It has no connection left for us. */
@@ -47,6 +49,7 @@ const TRANSIENT: ReadonlySet<FailureKind> = new Set([
   'starting',
   'conflict',
   'readOnly',
+  'unconfirmed',
   'upgrading',
   'crowded',
 ]);
@@ -124,6 +127,11 @@ export function explained(error: unknown, address: string): unknown {
     }
     case 'readOnly': {
       const mend = 'name the one that takes writes in the address, beside this one or in its place';
+      return new StorageError('storage.failed', `${of}: ${error.message}; ${mend}`, options);
+    }
+    case 'unconfirmed': {
+      const mend =
+        'pg_stat_replication on that server shows its standbys, and synchronous_standby_names which it needs';
       return new StorageError('storage.failed', `${of}: ${error.message}; ${mend}`, options);
     }
     case 'upgrading':

@@ -3,11 +3,11 @@ import { StorageError } from '../errors.js';
 import type { Waiting } from '../opening.js';
 import type { Storage } from '../storage.js';
 import { parseAddress } from './address.js';
-import { connect, loadPackage, StatementTexts } from './connection.js';
 import { explained, PostgresFailure } from './failure.js';
 import { Hints } from './hints.js';
 import { ConnectionPool } from './pool.js';
 import { migrate, newestVersion, type Schema } from './schema.js';
+import { loadPackage, Servers } from './servers.js';
 import { PostgresStorage } from './storage.js';
 import { pause, pauseOf, TRIES_MS_MAX } from './writer.js';
 
@@ -35,11 +35,10 @@ const CONNECTION_COUNT_MAX = 10;
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
   const { clock, connectionCountMax = CONNECTION_COUNT_MAX, answerMsMax } = options;
   const address = parseAddress(options.address);
-  const loaded = await loadPackage();
-  const texts = new StatementTexts();
+  const servers = new Servers(await loadPackage(), address, answerMsMax);
   const name = randomUUID();
   const session = randomInt(1, 2 ** 31 - 1);
-  const connectHere = () => connect(loaded, address, texts, answerMsMax);
+  const connectHere = () => servers.connect();
   const pool = new ConnectionPool(connectHere, connectionCountMax);
   const hints = new Hints({ connect: connectHere, name, session });
   const explain = (error: unknown) => explained(error, address.text);

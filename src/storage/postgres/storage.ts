@@ -151,6 +151,7 @@ export class PostgresStorage implements Storage {
       try {
         return await pool.use(async (connection) => {
           try {
+            await connection.confirmed();
             return await work(connection);
           } catch (error) {
             throw connection.failure ?? error;

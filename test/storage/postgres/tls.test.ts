@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../../../src/storage/postgres/address.js';
-import { connect, loadPackage, StatementTexts } from '../../../src/storage/postgres/connection.js';
+import { loadPackage, Servers } from '../../../src/storage/postgres/servers.js';
 
 const SSL_REQUEST = 80_877_103;
 const REFUSAL = 'SFATAL\0C28P01\0Mwrong password\0\0';
@@ -42,7 +42,7 @@ describe('sslmode, as with libpq', () => {
     onTestFinished(() => void process.off('warning', listen));
     const { port, asked } = await serverWithoutTls();
     const address = parseAddress(`postgres://me:x@127.0.0.1:${port}/x?${query}`);
-    await expect(connect(await loadPackage(), address, new StatementTexts())).rejects.toThrow(message);
+    await expect(new Servers(await loadPackage(), address).connect()).rejects.toThrow(message);
     expect(asked).toEqual(expected);
     expect(warnings.filter((text) => text.includes('SSL'))).toEqual([]);
   });
