@@ -57,6 +57,7 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   '23505': 'duplicate', // unique_violation
   '25006': 'readOnly', // read_only_sql_transaction: the server is a standby now
   '25P03': 'lost', // idle_in_transaction_session_timeout
+  '25P04': 'lost', // transaction_timeout: since PostgreSQL 17, and it ends the session too
   '28': 'denied',
   '3D': 'denied', // no such database
   '3F': 'denied', // no such schema

@@ -21,10 +21,10 @@ export interface TestDatabase {
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await startServer(inject('postgresFolder'));
   const name = `test_${process.pid}_${Date.now()}_${databaseCount++}`;
-  await server.query(`CREATE DATABASE ${name}`);
+  const address = await server.createDatabase(name);
   const query = (sql: string) => server.query(sql, name);
   return {
-    address: server.address(name),
+    address,
     query,
     advanceLeases: async (ms) => {
       await query(`UPDATE windrow_shard SET "leaseUntil" = "leaseUntil" - interval '${ms} ms'`);
