@@ -30,6 +30,9 @@ const RELEASES = {
   18: ['18.4.0-beta.17', 'jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA=='],
 };
 
+// The servers may run as another user, who must be able to read them.
+process.umask(0o022);
+
 const rootPath = fileURLToPath(new URL('../', import.meta.url));
 
 const { values: options, positionals } = parseArgs({
@@ -41,6 +44,9 @@ const { values: options, positionals } = parseArgs({
     keep: { type: 'string' },
   },
 });
+
+let running;
+let isInterrupted = false;
 
 const CONFORMANCE = 'test/storage/postgres/postgres.test.ts';
 
@@ -70,7 +76,7 @@ async function runTests(env, words) {
   const reportPath = join(folder, 'report.json');
   rmSync(reportPath, { force: true });
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${reportPath}`];
-  const { status } = await run('npx', ['vitest', 'run', ...reporters, ...words], env);
+  const { status } = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...words], env);
   if (!existsSync(reportPath)) return { passed: 0, failed: 1, of: 'tests' };
   const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(readFileSync(reportPath, 'utf8'));
   // A file that does not load fails without a test; a suite in which nothing ran has tested nothing.
@@ -80,19 +86,23 @@ async function runTests(env, words) {
 
 async function runCrashLoop(env) {
   const words = ['torture/crash.mjs', '--postgres', '--cycles', '1000000'];
-  const { status, output } = await run(
-    process.execPath,
-    [...words, '--seconds', options.seconds, '--seed', options.seed],
-    env,
-  );
+  const { status, output } = await run([...words, '--seconds', options.seconds, '--seed', options.seed], env);
   const lives = /"cycles": (\d+)/.exec(output);
   return { passed: Number(lives?.[1] ?? 0), failed: status === 0 ? 0 : 1, of: 'lives' };
 }
 
-/** What a program says is shown if it fails. */
-async function run(program, words, env) {
-  const child = spawn(program, words, { cwd: rootPath, env, stdio: ['ignore', 'pipe', 'inherit'] });
+/** Runs a script with Node. What it says is shown if it fails. */
+async function run(words, env) {
+  // In a group of its own, so that a Ctrl-C reaches it once: at the second, vitest leaves its server running.
+  const child = spawn(process.execPath, words, {
+    cwd: rootPath,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  running = child;
   const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  if (isInterrupted) throw new Error('interrupted');
   if (status !== 0) console.error(output);
   return { status, output };
 }
@@ -171,7 +181,12 @@ const folder = options.keep === undefined ? mkdtempSync(join(tmpdir(), 'windrow-
 process.on('exit', () => {
   if (options.keep === undefined) rmSync(folder, { recursive: true, force: true });
 });
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    isInterrupted = true;
+    running?.kill('SIGINT');
+  });
+}
 
 try {
   const odd = suites.filter((name) => !Object.hasOwn(SUITES, name));

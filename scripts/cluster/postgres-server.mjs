@@ -37,7 +37,7 @@ export function findPostgres() {
 }
 
 /** The owner of the server's files and processes: this user or, for root, Debian's `postgres` or nobody. */
-function owner() {
+export function owner() {
   if (process.getuid?.() !== 0) return {};
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
   const found = lines.find((line) => line.startsWith('postgres:')) ?? lines.find((line) => line.startsWith('nobody:'));

@@ -33,13 +33,14 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** A store in a new database. */
+/** A store in a new database; `through` makes its address one of a pooler. */
 export async function openTemporaryPostgres(
   options: Partial<PostgresOptions> = {},
+  through: (address: string) => string = (address) => address,
 ): Promise<OpenedStorage & { readonly database: TestDatabase }> {
   const database = await createDatabase();
   const clock = { monotonicMs: () => performance.now() };
-  const open = () => openPostgresStorage({ clock, address: database.address, ...options });
+  const open = () => openPostgresStorage({ clock, address: through(database.address), ...options });
   let storage = await open();
   return {
     database,

@@ -81,6 +81,7 @@ describe.runIf(hasPostgres)('what waiting cannot mend is refused at the first co
     ['a wrong password', [refusal('28P01', 'password authentication failed')], /no access: .*check the user/],
     ['a missing password', [asksPassword], /no access: .*password.*check the user/],
     ['a server without TLS', [hasNoTls], /does not support SSL/, '?sslmode=verify-full'],
+    ['a pooler of transactions', [refusal('42P05', 'prepared statement exists')], /a pooler must keep a session/],
     ['an error of the server', [refusal('XX000', 'could not read file')], /PostgreSQL reports damage/],
   ])('%s', async (_, answers, message, query = '') => {
     const way = await openWay(answers, forEver);
