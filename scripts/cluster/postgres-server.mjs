@@ -228,7 +228,7 @@ export class PostgresServer {
     await this.query('SELECT pg_reload_conf()');
   }
 
-  /** Runs statements as the superuser and returns the rows of all as lines of text, with | between columns, as `psql -At` prints them. */
+  /** Runs statements as the superuser and returns all rows as lines of text with | between columns, as `psql -At`. */
   async query(sql, database = 'postgres') {
     const client = await this.connect(database);
     try {
