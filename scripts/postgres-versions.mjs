@@ -73,7 +73,7 @@ function testsOfServer(under) {
 }
 
 async function runTests(env, words) {
-  const reportPath = join(folder, 'report.json');
+  const reportPath = join(temporary, 'report.json');
   rmSync(reportPath, { force: true });
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${reportPath}`];
   const { status } = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...words], env);
@@ -93,7 +93,7 @@ async function runCrashLoop(env) {
 
 /** Runs a script with Node. What it says is shown if it fails. */
 async function run(words, env) {
-  // In a group of its own, so that a Ctrl-C reaches it once: at the second, vitest leaves its server running.
+  // In a group of its own, with the servers that it starts, so that all of them can be ended.
   const child = spawn(process.execPath, words, {
     cwd: rootPath,
     env,
@@ -177,14 +177,17 @@ function show(rows, suites) {
 }
 
 const suites = options.suites.split(',').filter((name) => name !== '');
-const folder = options.keep === undefined ? mkdtempSync(join(tmpdir(), 'windrow-postgres-')) : resolve(options.keep);
+// For all that the tests leave behind, too: they may be ended.
+const temporary = mkdtempSync(join(tmpdir(), 'windrow-postgres-'));
+const folder = options.keep === undefined ? temporary : resolve(options.keep);
 process.on('exit', () => {
-  if (options.keep === undefined) rmSync(folder, { recursive: true, force: true });
+  // A server that was ended a moment ago may still write.
+  rmSync(temporary, { recursive: true, force: true, maxRetries: 20 });
 });
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
     isInterrupted = true;
-    running?.kill('SIGINT');
+    if (running?.exitCode === null) process.kill(-running.pid, 'SIGINT');
   });
 }
 
@@ -194,11 +197,11 @@ try {
     throw new Error(`there is no suite ${odd.join(', ')}: they are ${Object.keys(SUITES).join(', ')}`);
   mkdirSync(folder, { recursive: true });
   // The servers run as another user, if this one is root.
-  chmodSync(folder, 0o711);
+  for (const path of [temporary, folder]) chmodSync(path, 0o711);
   const servers = findServers().map((bin) => ({ bin, version: versionOf(bin) }));
   const rows = [];
   for (const { bin, version } of servers) {
-    const env = { ...process.env, WINDROW_POSTGRES_BIN: bin };
+    const env = { ...process.env, WINDROW_POSTGRES_BIN: bin, TMPDIR: temporary };
     // A server that is kept from run to run has a version of its own.
     delete env.WINDROW_TEST_POSTGRES;
     const row = [version];
