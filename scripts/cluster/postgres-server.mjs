@@ -209,12 +209,12 @@ export class PostgresServer {
     rmSync(this.#data, { recursive: true, force: true });
   }
 
-  /** A new, empty database; returns its address. */
-  async createDatabase(name) {
+  /** A new, empty database, with further options of CREATE DATABASE; returns its address. */
+  async createDatabase(name, options = '') {
     // Several processes may do so at once.
     await this.query(`DO $$ BEGIN CREATE ROLE ${USER} LOGIN;
       EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
-    await this.query(`CREATE DATABASE ${name} OWNER ${USER}`);
+    await this.query(`CREATE DATABASE ${name} OWNER ${USER} ${options}`);
     return this.address(name);
   }
 
