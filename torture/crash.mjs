@@ -48,7 +48,8 @@ const cycles = Number(options.cycles);
 const command = join(options.dist, 'cli/main.js');
 const folder = options.store ?? mkdtempSync(join(tmpdir(), 'windrow-torture-'));
 const database = options.postgres ? await startDatabase(folder) : undefined;
-const address = database?.address('postgres') ?? (options.store?.includes('://') ? options.store : undefined);
+const address =
+  (await database?.createDatabase('windrow')) ?? (options.store?.includes('://') ? options.store : undefined);
 const random = createRandom(seed);
 const batch = await loadBatch(pathToFileURL(resolve(options.dist, 'index.js')).href);
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));

@@ -10,6 +10,7 @@ import { build } from 'esbuild';
 import { PostgresServer } from '../../scripts/cluster/postgres-server.mjs';
 
 const SHARD = 0;
+const DATABASE = 'windrow';
 const TICK_MS = 10;
 const START_MS = Date.UTC(2026, 0, 1);
 
@@ -90,7 +91,7 @@ async function run() {
   await server.start();
   const { openPostgresStorage, createSampleStore } = await load();
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
-  const storage = await openPostgresStorage({ address: server.address('postgres'), clock });
+  const storage = await openPostgresStorage({ address: await server.createDatabase(DATABASE), clock });
   const samples = createSampleStore({ clock });
   const append = (changes) => storage.transaction(SHARD, (tx) => samples.append(tx, 'acme', changes));
   const compact = () => storage.transaction(SHARD, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true }));
@@ -132,7 +133,12 @@ async function run() {
       const cost = await measured(compactAll);
       show(`compaction of ${each} samples of ${seriesCount} series`, (seriesCount * each) / 1e6, 'million', cost);
     }
-    show('VACUUM of log and segments', 1, 'whole', await measured(() => server.query('VACUUM sample_log, segments')));
+    show(
+      'VACUUM of log and segments',
+      1,
+      'whole',
+      await measured(() => server.query('VACUUM sample_log, segments', DATABASE)),
+    );
   } finally {
     await storage.close();
   }

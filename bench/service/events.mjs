@@ -139,7 +139,7 @@ const server = driver === 'postgres' ? new PostgresServer(join(folder, 'server')
 try {
   await server?.create();
   await server?.start();
-  await measure(server === undefined ? join(folder, 'data') : server.address('postgres'));
+  await measure(server === undefined ? join(folder, 'data') : await server.createDatabase('windrow'));
 } finally {
   await server?.stop('SIGQUIT');
   rmSync(folder, { recursive: true, force: true });

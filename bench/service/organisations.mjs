@@ -147,7 +147,7 @@ const server = driver === 'postgres' ? new PostgresServer(join(folder, 'server')
 try {
   await server?.create();
   await server?.start();
-  const store = server === undefined ? join(folder, 'data') : server.address('postgres');
+  const store = server === undefined ? join(folder, 'data') : await server.createDatabase('windrow');
   const where = server === undefined ? { dataDirectory: store } : { store };
   const organisations = [];
   const rows = [];

@@ -136,7 +136,7 @@ async function segmentCost(partitionCount) {
 try {
   await server.create();
   await server.start();
-  client = new pg.Client({ connectionString: server.address('postgres') });
+  client = new pg.Client({ connectionString: await server.createDatabase('windrow') });
   await client.connect();
   [{ pid }] = await query('SELECT pg_backend_pid() AS pid');
   for (const rowBytes of [300, 20_000])

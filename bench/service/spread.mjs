@@ -55,8 +55,7 @@ function processorTimeOf(pid) {
 }
 
 async function run(server, name, processCount, groups) {
-  await server.query(`CREATE DATABASE ${name}`);
-  const store = `postgres://windrow@/${name}?host=${encodeURIComponent(server.folder)}`;
+  const store = await server.createDatabase(name);
   const words = ['client', 'add', 'bench', '--org', 'acme', '--scope', 'core_read core_write core_admin', '--json'];
   const client = JSON.parse(await runWindrow([...words, '--groups', String(groups)], store));
   const processes = Array.from({ length: processCount }, () => new WindrowProcess(store));

@@ -105,7 +105,7 @@ export class Cluster {
     this.#standby = new PostgresServer(`${this.#folder}/b`, options);
     await this.#primary.create();
     await this.#primary.start();
-    await this.#primary.query(`CREATE DATABASE ${DATABASE}`);
+    await this.#primary.createDatabase(DATABASE);
     if (hasStandby) await this.#follow();
     else this.#standby = undefined;
   }

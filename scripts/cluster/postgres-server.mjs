@@ -7,12 +7,26 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const DEBIAN_VERSIONS = '/usr/lib/postgresql';
+/** Who owns the databases, as `docs/scale.md` has it: no superuser, so that nothing needs one unnoticed. */
 const USER = 'windrow';
+const SUPERUSER = 'postgres';
 
-const PROGRAMS = ['initdb', 'pg_basebackup', 'pg_ctl', 'postgres', 'psql'];
+// psql and pg_basebackup are not among them, as the packages of `npm run test:postgres` have only these.
+const PROGRAMS = ['initdb', 'pg_ctl', 'postgres'];
 
-/** The folder of PostgreSQL's programs: from PATH, or Debian's newest; undefined if there is none. */
+/**
+ * The folder of PostgreSQL's programs: WINDROW_POSTGRES_BIN, or one of PATH, or Debian's newest; undefined if there is
+ * none.
+ *
+ * @throws Error if WINDROW_POSTGRES_BIN lacks a program: to take another version in silence would test the wrong one.
+ */
 export function findPostgres() {
+  const named = process.env.WINDROW_POSTGRES_BIN;
+  if (named !== undefined) {
+    const missing = PROGRAMS.filter((program) => !existsSync(join(named, program)));
+    if (missing.length === 0) return named;
+    throw new Error(`WINDROW_POSTGRES_BIN is ${named}, which lacks ${missing.join(', ')}`);
+  }
   const ofDebian = existsSync(DEBIAN_VERSIONS)
     ? readdirSync(DEBIAN_VERSIONS)
         .sort((a, b) => Number(b) - Number(a))
@@ -30,6 +44,8 @@ export function owner() {
   const [, , uid, gid] = (found ?? '').split(':').map(Number);
   return { uid, gid };
 }
+
+const AS_TEXT = { getTypeParser: () => String };
 
 export class PostgresServer {
   #folder;
@@ -55,24 +71,69 @@ export class PostgresServer {
 
   /** Creates the files of a new, empty server. */
   async create() {
-    await this.#run('initdb', '--no-sync', '-E', 'UTF8', '--locale=C', '-A', 'trust', '-U', USER, '-D', this.#data);
-  }
-
-  /** Creates the files of a standby that follows another server. */
-  async createStandbyOf(primary, name) {
-    const source = `${primary.address('postgres')}&application_name=${name}`;
     await this.#run(
-      'pg_basebackup',
+      'initdb',
+      '--no-sync',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '-A',
+      'trust',
+      '-U',
+      SUPERUSER,
       '-D',
       this.#data,
-      '-d',
-      source,
-      '--checkpoint=fast',
-      '--no-sync',
-      '-R',
-      '-X',
-      'stream',
     );
+  }
+
+  /**
+   * Creates the files of a standby that follows another server, on the same machine: a copy taken while that one runs,
+   * as pg_basebackup takes it (https://www.postgresql.org/docs/current/continuous-archiving.html).
+   */
+  async createStandbyOf(primary, name) {
+    const client = await primary.connect();
+    try {
+      // Since PostgreSQL 15 the functions have other names, and no backup that stays when its session ends.
+      const version = Number((await client.query('SHOW server_version_num')).rows[0][0]);
+      const [start, stop] =
+        version < 150_000
+          ? [`pg_start_backup('${name}', true, false)`, 'pg_stop_backup(false)']
+          : [`pg_backup_start('${name}', true)`, 'pg_backup_stop()'];
+      await client.query(`SELECT ${start}`);
+      await this.#copy(primary.#data, this.#data);
+      const { rows } = await client.query(`SELECT labelfile FROM ${stop}`);
+      // What the copy needs to be consistent is in the log up to here.
+      await this.#copy(join(primary.#data, 'pg_wal'), join(this.#data, 'pg_wal'));
+      rmSync(join(this.#data, 'postmaster.pid'), { force: true });
+      this.#write('backup_label', rows[0][0]);
+    } finally {
+      await client.end();
+    }
+    this.#write('standby.signal', '');
+    this.#write(
+      'postgresql.auto.conf',
+      `primary_conninfo = '${primary.address('postgres', SUPERUSER)}&application_name=${name}'\n`,
+    );
+  }
+
+  /** Copies a folder in which files come and go. */
+  async #copy(from, to) {
+    // `cp` as the user of the server, so that the files are its own.
+    const env = { ...process.env, LC_ALL: 'C' };
+    const running = promisify(execFile)('cp', ['-a', `${from}/.`, to], { ...this.#owner, env, maxBuffer: 1 << 26 });
+    await running.catch((error) => {
+      const others = error.stderr
+        ?.split('\n')
+        .filter((line) => line !== '' && !line.endsWith(': No such file or directory'));
+      if (others?.length !== 0) throw error;
+    });
+  }
+
+  /** Adds text to a file among the server's own. */
+  #write(name, text) {
+    const path = join(this.#data, name);
+    writeFileSync(path, text, { flag: 'a' });
+    if (this.#owner.uid !== undefined) chownSync(path, this.#owner.uid, this.#owner.gid);
   }
 
   /** Starts the server; resolves when it accepts connections. */
@@ -148,37 +209,51 @@ export class PostgresServer {
     rmSync(this.#data, { recursive: true, force: true });
   }
 
+  /** A new, empty database, with further options of CREATE DATABASE; returns its address. */
+  async createDatabase(name, options = '') {
+    // Several processes may do so at once.
+    await this.query(`DO $$ BEGIN CREATE ROLE ${USER} LOGIN;
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
+    await this.query(`CREATE DATABASE ${name} OWNER ${USER} ${options}`);
+    return this.address(name);
+  }
+
   async promote() {
     await this.query('SELECT pg_promote(true, 30)');
   }
 
   /** Sets options permanently, except those given at the start. */
   async configure(lines) {
-    writeFileSync(join(this.#data, 'postgresql.auto.conf'), `${lines.join('\n')}\n`, { flag: 'a' });
+    this.#write('postgresql.auto.conf', `${lines.join('\n')}\n`);
     await this.query('SELECT pg_reload_conf()');
   }
 
-  /** Runs a statement with psql and returns its output. */
+  /** Runs statements as the superuser and returns all rows as lines of text with | between columns, as `psql -At`. */
   async query(sql, database = 'postgres') {
-    const { stdout } = await this.#run(
-      'psql',
-      '-X',
-      '-q',
-      '-A',
-      '-t',
-      '-v',
-      'ON_ERROR_STOP=1',
-      '-d',
-      this.address(database),
-      '-c',
-      sql,
-    );
-    return stdout.trim();
+    const client = await this.connect(database);
+    try {
+      const results = [await client.query(sql)].flat();
+      return results.flatMap(({ rows }) => rows.map((row) => row.map((value) => value ?? '').join('|'))).join('\n');
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A client of `pg`, connected as the superuser; rows are lists of texts. */
+  async connect(database = 'postgres') {
+    // Who only asks whether there is a PostgreSQL, as the configuration of the tests, needs no package.
+    const { default: pg } = await import('pg');
+    const client = new pg.Client({ connectionString: this.address(database, SUPERUSER), types: AS_TEXT });
+    // The server may go while nothing runs; a statement that runs fails by itself.
+    client.on('error', () => {});
+    await client.connect();
+    const query = (text) => client.query({ text, rowMode: 'array' });
+    return { query, end: () => client.end() };
   }
 
   /** The address of one of its databases, by its socket. */
-  address(database) {
-    return `postgres://${USER}@/${database}?host=${encodeURIComponent(this.#folder)}${this.#port}`;
+  address(database, user = USER) {
+    return `postgres://${user}@/${database}?host=${encodeURIComponent(this.#folder)}${this.#port}`;
   }
 
   get #port() {

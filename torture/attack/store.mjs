@@ -86,9 +86,7 @@ function folderStore(path) {
 }
 
 async function databaseStore(more = '') {
-  const name = `attacked${databaseCount++}`;
-  await server.query(`CREATE DATABASE ${name} ${more}`);
-  return { words: ['--store', server.address(name)] };
+  return { words: ['--store', await server.createDatabase(`attacked${databaseCount++}`, more)] };
 }
 
 /** Stops the database, and deletes the stores. */

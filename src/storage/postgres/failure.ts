@@ -20,6 +20,8 @@ export type FailureKind =
   | 'duplicate'
   | 'full'
   | 'damaged'
+  /** A pooler gives a session to others, or one of others to us. */
+  | 'pooled'
   /** The server refuses access: a retry does not help. */
   | 'denied'
   /** A newer windrow has changed the store so that this version cannot work with it. */
@@ -60,12 +62,15 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   '23505': 'duplicate', // unique_violation
   '25006': 'readOnly', // read_only_sql_transaction: the server is a standby now
   '25P03': 'lost', // idle_in_transaction_session_timeout
+  '25P04': 'lost', // transaction_timeout: since PostgreSQL 17, and it ends the session too
+  '26000': 'pooled', // invalid_sql_statement_name
   '28': 'denied',
   '3D': 'denied', // no such database
   '3F': 'denied', // no such schema
   '40001': 'conflict',
   '40P01': 'conflict',
   '42501': 'denied', // insufficient_privilege
+  '42P05': 'pooled', // duplicate_prepared_statement: each connection prepares a name once
   '53100': 'full',
   '53300': 'crowded', // too_many_connections
   '55P03': 'conflict', // lock_not_available: `lock_timeout` is over
@@ -124,6 +129,10 @@ export function explained(error: unknown, address: string): unknown {
     case 'denied': {
       const mend = 'check the user, its password and privileges, the name of the database, and TLS';
       return new StorageError('storage.failed', `${of}: no access: ${error.message}; ${mend}`, options);
+    }
+    case 'pooled': {
+      const mend = 'a pooler must keep a session for one connection and then reset it (PgBouncer: pool_mode = session)';
+      return new StorageError('storage.failed', `${of}: ${error.message}; ${mend}`, options);
     }
     case 'readOnly': {
       const mend = 'name the one that takes writes in the address, beside this one or in its place';

@@ -1,6 +1,7 @@
 import { SHARD_COUNT } from '../shard.js';
 import type { CommitListener } from '../storage.js';
 import type { Connection } from './connection.js';
+import { PostgresFailure } from './failure.js';
 import { LOCK_CLASS } from './schema.js';
 import { pause, pauseOf } from './writer.js';
 
@@ -11,6 +12,8 @@ export interface HintParts {
   /** The number of the lock that shows others that this process is alive. */
   readonly session: number;
 }
+
+const BACKEND = 'SELECT pg_backend_pid() AS "id"';
 
 /** How often to poll for commits without a notification. */
 const POLL_MS = 500;
@@ -39,9 +42,18 @@ export class Hints {
     this.#parts = parts;
   }
 
-  /** Resolves once it listens. */
-  async start(): Promise<void> {
+  /**
+   * Resolves once it listens.
+   *
+   * @throws PostgresFailure 'pooled' if its connection and another one, both open, are in one session: a pooler that
+   * gives sessions to others between transactions loses notifications, and keeps the lock of a process that has died.
+   */
+  async start(other: Connection): Promise<void> {
     await this.#open();
+    // One after the other: for two at once, a pooler would open two sessions.
+    const [own] = await this.#connection!.exec(BACKEND);
+    const [theirs] = await other.exec(BACKEND);
+    if (own![0]!.id === theirs![0]!.id) throw new PostgresFailure('pooled', 'two connections have one session');
     this.#running = this.#run();
   }
 

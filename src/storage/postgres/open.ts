@@ -43,8 +43,10 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const hints = new Hints({ connect: connectHere, name, session });
   const explain = (error: unknown) => explained(error, address.text);
   const enter = async () => {
-    await pool.use((connection) => migrate(connection, address.text, options));
-    await hints.start();
+    await pool.use(async (connection) => {
+      await migrate(connection, address.text, options);
+      await hints.start(connection);
+    });
   };
   try {
     await onceReached(enter, options, explain);

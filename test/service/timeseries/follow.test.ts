@@ -217,6 +217,25 @@ describe('samples are followed as server-sent events', () => {
     await expect.poll(() => listeners).toBe(0);
   });
 
+  it('a store that does not answer is not asked again for its last commit', async () => {
+    const { storage, settings } = service.service.context;
+    await take(await follow('/core/timeseries/a/live'), 1);
+    const { lastCommit } = storage;
+    const answers: (() => void)[] = [];
+    storage.lastCommit = (shard) =>
+      new Promise((resolve) => answers.push(() => resolve(lastCommit.call(storage, shard))));
+    // For less time than after which its token is looked up.
+    service.clock.advance(10 * settings.pollIntervalMs);
+    expect(answers).toHaveLength(1);
+    answers[0]!();
+    await expect
+      .poll(() => {
+        service.clock.advance(settings.pollIntervalMs);
+        return answers.length;
+      })
+      .toBeGreaterThan(1);
+  });
+
   it('a hundred series and fifty followers: each gets its own, in order', async () => {
     const ids = Array.from({ length: 100 }, (_, i) => `s${i}`);
     await write(ids.map((id) => row(id, 0, 0)));

@@ -53,7 +53,7 @@ describe.runIf(hasPostgres)('a standby takes over', () => {
     next = new PostgresServer(join(folder, 'next'), options);
     await old.create();
     await old.start();
-    await old.query(`CREATE DATABASE ${DATABASE}`);
+    await old.createDatabase(DATABASE);
     await next.createStandbyOf(old, 'next');
     await next.start();
     await old.configure([`synchronous_standby_names = 'next'`]);

@@ -21,10 +21,10 @@ export interface TestDatabase {
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await startServer(inject('postgresFolder'));
   const name = `test_${process.pid}_${Date.now()}_${databaseCount++}`;
-  await server.query(`CREATE DATABASE ${name}`);
+  const address = await server.createDatabase(name);
   const query = (sql: string) => server.query(sql, name);
   return {
-    address: server.address(name),
+    address,
     query,
     advanceLeases: async (ms) => {
       await query(`UPDATE windrow_shard SET "leaseUntil" = "leaseUntil" - interval '${ms} ms'`);
@@ -33,13 +33,14 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** A store in a new database. */
+/** A store in a new database; `through` makes its address one of a pooler. */
 export async function openTemporaryPostgres(
   options: Partial<PostgresOptions> = {},
+  through: (address: string) => string = (address) => address,
 ): Promise<OpenedStorage & { readonly database: TestDatabase }> {
   const database = await createDatabase();
   const clock = { monotonicMs: () => performance.now() };
-  const open = () => openPostgresStorage({ clock, address: database.address, ...options });
+  const open = () => openPostgresStorage({ clock, address: through(database.address), ...options });
   let storage = await open();
   return {
     database,

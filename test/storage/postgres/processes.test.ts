@@ -241,15 +241,17 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
 
   it('time limits that an administrator sets for users of the database do not reach this store', async () => {
     const name = await database.query('SELECT current_database()');
-    const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout'];
-    for (const limit of limits) {
-      // The last one came with PostgreSQL 14.
+    const user = new URL(database.address.replace('@/', '@socket/')).username;
+    const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+    const newer = ['idle_session_timeout', 'transaction_timeout'];
+    for (const limit of [...limits, ...newer]) {
+      // The newer ones came with PostgreSQL 14 and 17.
       if ((await database.query(`SELECT count(*) FROM pg_settings WHERE name = '${limit}'`)) === '0') continue;
-      await database.query(`ALTER DATABASE ${name} SET ${limit} = '20ms'`);
+      await database.query(`ALTER ROLE ${user} IN DATABASE ${name} SET ${limit} = '20ms'`);
     }
     const storage = await open();
     const sessions = () =>
-      database.query(`SET statement_timeout = 0; SELECT string_agg(pid::text, ' ' ORDER BY pid)
+      database.query(`SELECT string_agg(pid::text, ' ' ORDER BY pid)
         FROM pg_stat_activity, pg_sleep(0.2) WHERE application_name = 'windrow' AND datname = '${name}'`);
     await storage.transaction(SHARD, async (tx) => {
       await insert('a')(tx);

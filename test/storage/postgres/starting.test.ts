@@ -11,6 +11,11 @@ describe.runIf(hasPostgres)('a database that cannot be reached yet', () => {
     ['is starting', [isStarting, isStarting, isStarting], /the database system is starting up/],
     ['does not answer in time', [isSilent], /timeout expired/],
     ['ends the connection', [isGone, isGone], /PostgreSQL does not answer: /],
+    [
+      'ends a transaction that takes long',
+      [refusal('25P04', 'terminating connection due to transaction timeout')],
+      /timeout/,
+    ],
     ['has no connection left', [refusal('53300', 'sorry, too many clients already')], /raise max_connections/],
   ])('is waited for, and the reason is told once: it %s', async (_, answers, reason) => {
     const way = await openWay(answers, answers.length);
@@ -76,6 +81,7 @@ describe.runIf(hasPostgres)('what waiting cannot mend is refused at the first co
     ['a wrong password', [refusal('28P01', 'password authentication failed')], /no access: .*check the user/],
     ['a missing password', [asksPassword], /no access: .*password.*check the user/],
     ['a server without TLS', [hasNoTls], /does not support SSL/, '?sslmode=verify-full'],
+    ['a pooler of transactions', [refusal('42P05', 'prepared statement exists')], /a pooler must keep a session/],
     ['an error of the server', [refusal('XX000', 'could not read file')], /PostgreSQL reports damage/],
   ])('%s', async (_, answers, message, query = '') => {
     const way = await openWay(answers, forEver);
@@ -96,6 +102,15 @@ describe.runIf(hasPostgres)('what waiting cannot mend is refused at the first co
     const way = await openWay([], 0);
     const options: PostgresOptions = { address: way.address('nobody'), clock, waitMsMax: 20_000 };
     await expect(openPostgresStorage(options)).rejects.toThrow(/no access: role "nobody" does not exist/);
+    expect(way.count()).toBe(1);
+  });
+
+  it('a user who may not create tables', async () => {
+    const way = await openWay([], 0);
+    // As of PostgreSQL 15 where the user does not own the database; before, anybody might.
+    await way.database.query('ALTER SCHEMA public OWNER TO CURRENT_USER; REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+    const opening = openPostgresStorage({ address: way.address(), clock, waitMsMax: 20_000 });
+    await expect(opening).rejects.toThrow(/no access: permission denied for schema public .*privileges/);
     expect(way.count()).toBe(1);
   });
 

@@ -149,13 +149,16 @@ class Feed {
     const stopListening = storage.onCommit((shard, commit, isOwn) => {
       if (shard === this.#shard) this.#tell(commit, isOwn);
     });
-    // A commit of another process may not be announced.
-    const poll = (): void => {
-      storage.lastCommit(this.#shard).then((commit) => this.#tell(commit, false), this.#warn);
-      cancel = scheduler.after(settings.pollIntervalMs, poll);
+    // A commit of another process may not be announced. The next poll waits for the answer to the one before: a store
+    // that stands still would get ever more of them.
+    let isEnded = false;
+    const poll = async (): Promise<void> => {
+      await storage.lastCommit(this.#shard).then((commit) => this.#tell(commit, false), this.#warn);
+      if (!isEnded) cancel = scheduler.after(settings.pollIntervalMs, poll);
     };
     let cancel = scheduler.after(settings.pollIntervalMs, poll);
     this.#end = () => {
+      isEnded = true;
       stopListening();
       cancel();
     };
