@@ -45,7 +45,9 @@ export class Pooler {
     const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
     const path = join(this.#folder, 'pgbouncer.ini');
     const databases = `[databases]\n* = host=${server.folder} user=windrow`;
+    // Whatever this process's umask is: its owner must be able to read it.
     writeFileSync(path, `${databases}\n[pgbouncer]\n${lines.join('\n')}\n`);
+    if (uid !== undefined) chownSync(path, uid, gid);
     const logPath = join(this.#folder, 'log');
     const log = openSync(logPath, 'a');
     this.#child = spawn(findPooler(), [path], { uid, gid, cwd: this.#folder, stdio: ['ignore', log, log] });
@@ -63,6 +65,7 @@ export class Pooler {
 
   /** Ends it at once, with all connections. */
   async stop() {
+    if (this.#child === undefined || this.#child.exitCode !== null) return;
     const ended = once(this.#child, 'close');
     this.#child.kill('SIGTERM');
     await ended;
