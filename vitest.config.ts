@@ -41,11 +41,16 @@ const execArgv = [
 // A quarter of a minute or more each. Where no earlier run has told so, Vitest takes large files first, and these are not
 // large: begun last, they left workers idle.
 const long = [
+  'test/cli/threads.test.ts',
   'test/formats/csv/paths.test.ts',
+  'test/formats/csv/writer.test.ts',
   'test/laws/oracle.test.ts',
+  'test/laws/warmup.test.ts',
   'test/service/cluster.test.ts',
+  'test/service/kill.test.ts',
   'test/storage/postgres/failover.test.ts',
   'test/storage/postgres/postgres.test.ts',
+  'test/storage/samples/store-is-map.test.ts',
   'test/workbench/failure.test.ts',
 ];
 

@@ -211,10 +211,15 @@ export class PostgresServer {
 
   /** A new, empty database, with further options of CREATE DATABASE; returns its address. */
   async createDatabase(name, options = '') {
-    // Several processes may do so at once.
-    await this.query(`DO $$ BEGIN CREATE ROLE ${USER} LOGIN;
-      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
-    await this.query(`CREATE DATABASE ${name} OWNER ${USER} ${options}`);
+    const client = await this.connect();
+    try {
+      // Several processes may do so at once.
+      await client.query(`DO $$ BEGIN CREATE ROLE ${USER} LOGIN;
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
+      await client.query(`CREATE DATABASE ${name} OWNER ${USER} ${options}`);
+    } finally {
+      await client.end();
+    }
     return this.address(name);
   }
 
