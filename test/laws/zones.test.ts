@@ -128,7 +128,7 @@ test('offsets are those of Intl, also around transitions', () => {
       expect(one.offsetMsAt(t)).toBe(intlOffsetMs(formatOf(one), t));
     }
   });
-  fc.assert(property, { numRuns: 3200 });
+  fc.assert(property, { numRuns: 4000 });
 });
 
 function intlFormat(timeZone: string): Intl.DateTimeFormat {

@@ -54,7 +54,7 @@ test('a stream gives the bits and counts of the batch, however it is cut, delaye
       expect(countsOf(stream.report)).toEqual(countsOf(batch.report));
     },
   );
-  fc.assert(property, { numRuns: 2400 });
+  fc.assert(property, { numRuns: 3000 });
 });
 
 /** A long series from a seed: a random walk with uneven steps, gaps and missing values. */
