@@ -33,8 +33,6 @@ export class Connection implements SqlSession {
   /** See `ConnectionParts`. */
   readonly timeline: number;
   readonly #client: Client;
-  readonly #package: PostgresPackage;
-  readonly #texts: StatementTexts;
   readonly #parts: ConnectionParts;
   #failure: PostgresFailure | undefined;
   #posted: Promise<unknown> | undefined;
@@ -47,11 +45,9 @@ export class Connection implements SqlSession {
   };
 
   constructor(parts: ConnectionParts) {
-    const { client, ofClient, texts, timeline } = parts;
+    const { client, timeline } = parts;
     this.#parts = parts;
     this.#client = client;
-    this.#package = ofClient;
-    this.#texts = texts;
     this.timeline = timeline;
     const fail = (error: unknown) => {
       this.#failure ??= failureOf(error);
@@ -147,7 +143,7 @@ export class Connection implements SqlSession {
   }
 
   #query({ sql, values }: Statement) {
-    const config = { ...this.#texts.of(sql), values: [...values] };
+    const config = { ...this.#parts.texts.of(sql), values: [...values] };
     return this.#watch(this.#client.query<Record<string, unknown>, unknown[]>(config));
   }
 
@@ -155,7 +151,7 @@ export class Connection implements SqlSession {
     return this.#watch(
       new Promise((resolve, reject) => {
         const answer = (error: Error | undefined | null) => (error ? reject(error) : resolve());
-        this.#client.query(asCopy(new this.#package.Query(copy.sql, answer), copy));
+        this.#client.query(asCopy(new this.#parts.ofClient.Query(copy.sql, answer), copy));
       }),
     );
   }

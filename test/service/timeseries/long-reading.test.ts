@@ -22,22 +22,24 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+/** Gets a page or series; returns the body, and how many turns of the event loop others had meanwhile. */
+async function get(url: string, more: Readonly<Record<string, string>> = {}) {
+  let turnCount = 0;
+  let isOver = false;
+  const count = (): void => {
+    turnCount++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const { body } = await service.app.inject({ method: 'GET', url, headers: { ...headers, ...more } });
+  isOver = true;
+  return { body, turnCount };
+}
+
 it.each(['text/csv', 'application/x-ndjson', 'application/vnd.windrow.columns'])(
   'a long response as %s yields to other requests between any two pieces',
   async (accept) => {
-    let turnCount = 0;
-    let isOver = false;
-    const count = (): void => {
-      turnCount++;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-    const { body } = await service.app.inject({
-      method: 'GET',
-      url: '/core/timeseries/long/samples',
-      headers: { ...headers, accept },
-    });
-    isOver = true;
+    const { body, turnCount } = await get('/core/timeseries/long/samples', { accept });
     expect(body.length).toBeGreaterThan(PIECES * PIECE_SAMPLES);
     expect(turnCount).toBeGreaterThanOrEqual(PIECES);
   },
@@ -50,16 +52,7 @@ it('a page of many series yields to other requests', async () => {
   const written = await service.app.inject({ method: 'POST', url: '/core/samples', headers: json, payload });
   expect(written.statusCode).toBe(200);
   const turnsOf = async (some: readonly string[]) => {
-    let turnCount = 0;
-    let isOver = false;
-    const count = (): void => {
-      turnCount++;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-    const url = `/core/samples?timeseries_ids=${some.join(',')}`;
-    const { body } = await service.app.inject({ method: 'GET', url, headers });
-    isOver = true;
+    const { body, turnCount } = await get(`/core/samples?timeseries_ids=${some.join(',')}`);
     expect(JSON.parse(body).data).toHaveLength(some.length);
     return turnCount;
   };
