@@ -12,8 +12,8 @@ export type StopWork = () => Promise<void>;
 
 const RETENTION_PERIOD_MS = 600_000;
 
-/** Why background work failed, for the log: a sentence for what the store refuses, a stack for faults of ours. */
-export function failureOf(error: unknown): { readonly reason: string } | { readonly err: unknown } {
+/** Why work failed, as fields of the log: a sentence for what the store refuses, a stack for faults of ours. */
+export function forLog(error: unknown): { readonly reason: string } | { readonly err: unknown } {
   return isRefusal(error) ? { reason: error.message } : { err: error };
 }
 
@@ -28,7 +28,7 @@ export function repeat(
   let running: Promise<void> = Promise.resolve();
   const run = (): void => {
     running = work(() => isStopped)
-      .catch((error: unknown) => log.warn(failureOf(error), `${failure}; will try again later`))
+      .catch((error: unknown) => log.warn(forLog(error), `${failure}; will try again later`))
       .then(() => {
         if (!isStopped) cancel = scheduler.after(periodMs, run);
       });
@@ -53,7 +53,7 @@ export function startCompaction(context: ServiceContext): StopWork {
     pollIntervalMs: settings.pollIntervalMs,
     onError: (error, shard) => {
       metrics.compactionErrors.inc();
-      log.warn({ ...failureOf(error), shard }, 'samples were not compacted; will try again later');
+      log.warn({ ...forLog(error), shard }, 'samples were not compacted; will try again later');
     },
   });
   compactor.start();

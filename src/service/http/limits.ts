@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { writeReserved } from '../../storage/storage.js';
 import { throttles } from '../../storage/tables/identity.js';
-import { failureOf } from '../background.js';
+import { forLog } from '../background.js';
 import type { ServiceContext } from '../context.js';
 import { ServiceError, unavailable } from './errors.js';
 
@@ -96,7 +96,7 @@ function createRequestCounts(context: ServiceContext) {
   const flush = async (): Promise<void> => {
     isFlushDue = false;
     await exchange(context, counts).catch((error) => {
-      log.warn(failureOf(error), 'request counts were not exchanged');
+      log.warn(forLog(error), 'request counts were not exchanged');
     });
   };
   const open = (key: string, windowStartMs: number): Count => {

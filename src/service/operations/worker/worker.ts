@@ -1,7 +1,7 @@
 import { isRefusal, StaleClaimError } from '../../../storage/errors.js';
 import { SHARD_COUNT } from '../../../storage/shard.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
-import { failureOf } from '../../background.js';
+import { forLog } from '../../background.js';
 import { createId, type ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import { ShardWorker, type WorkerParts } from './shard.js';
@@ -133,7 +133,7 @@ export class Worker {
         await this.#context.storage.release(worker.claim);
       } catch (err) {
         // Everything can be recomputed from the store: only the next start takes longer.
-        this.#context.log.warn({ ...failureOf(err), shard }, 'a shard was not released');
+        this.#context.log.warn({ ...forLog(err), shard }, 'a shard was not released');
       }
     }
     this.#held.clear();

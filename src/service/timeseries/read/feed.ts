@@ -2,7 +2,7 @@ import { type SeriesReference, seriesKey } from '../../../core/series.js';
 import { ForgottenChangesError, type LoggedChange } from '../../../storage/samples/samples.js';
 import type { IsWanted, SampleStore } from '../../../storage/samples/store.js';
 import type { Reader } from '../../../storage/storage.js';
-import { failureOf } from '../../background.js';
+import { forLog } from '../../background.js';
 import type { ServiceContext } from '../../context.js';
 
 /** The most changes to read at once, or to hold for a follower, beyond those of one commit. */
@@ -179,7 +179,7 @@ class Feed {
 
   readonly #warn = (error: unknown): void => {
     this.#context.log.warn(
-      { ...failureOf(error), shard: this.#shard },
+      { ...forLog(error), shard: this.#shard },
       'changes were not read for followers; will try again later',
     );
   };
