@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '../../dist/service.js';
+import { openClient } from './client.mjs';
 import { watchStalls } from './stalls.mjs';
 
 const [mode = 'many', countText = '5000'] = process.argv.slice(2);
@@ -24,45 +25,27 @@ const client = await identity.administration.addClient({
   scopes: ['core_write'],
   grants: ['client_credentials'],
 });
-const token = await tokenOf(client);
+const { post, end } = await openClient(server, client);
 const seriesOf = (i) => (mode === 'one' ? 'series0' : `series${i}`);
 
 for (let from = 0; from < count; from += ITEMS_MAX) {
   const length = Math.min(ITEMS_MAX, count - from);
-  await post(
-    '/core/operations',
-    Array.from({ length }, (_, i) => hourly(from + i)),
-  );
+  const request = Array.from({ length }, (_, i) => hourly(from + i));
+  await post('/core/operations', 'application/json', JSON.stringify(request));
 }
 await worker.onIdle();
 for (let round = 0; round < 8; round++) {
+  const body = JSON.stringify(samplesOf(round));
   const stall = watchStalls();
   const beginMs = performance.now();
-  await post('/core/samples', samplesOf(round));
-  const answeredMs = performance.now() - beginMs;
+  const answeredMs = await post('/core/samples', 'application/json', body);
   await worker.onIdle();
   const resultsMs = performance.now() - beginMs;
   console.log({ round, answeredMs, resultsMs, longestStallMs: stall.end() });
 }
+await end();
 await server.stop();
 rmSync(directory, { recursive: true, force: true });
-
-async function tokenOf({ clientId, clientSecret }) {
-  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
-  const answer = await fetch(`${server.url}/idm/ims/connect/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${basic}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_write' }),
-  });
-  if (!answer.ok) throw new Error(await answer.text());
-  return (await answer.json()).access_token;
-}
-
-async function post(path, body) {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const answer = await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
-}
 
 function hourly(i) {
   const timeseriesId = seriesOf(i);

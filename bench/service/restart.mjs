@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startServer } from '../../dist/service.js';
+import { openClient } from './client.mjs';
 import { watchStalls } from './stalls.mjs';
 
 const [mode = 'many', countText = '5000', lengthText = '500', phase, directory] = process.argv.slice(2);
@@ -48,7 +49,7 @@ async function fill() {
   const granted = { scopes: ['core_write'], grants: ['client_credentials'] };
   const client = await identity.administration.addClient({ organisation: 'bench', name: 'bench', ...granted });
   writeFileSync(join(directory, 'client.json'), JSON.stringify(client));
-  const post = await poster(server);
+  const { post } = await openClient(server, storedClient());
   const itemOf = (i) => hourly(mode === 'one' ? 'series0' : `series${i}`, `Hourly${i}`);
   for (let from = 0; from < count; from += 1000) {
     const request = Array.from({ length: Math.min(1000, count - from) }, (_, i) => itemOf(from + i));
@@ -80,16 +81,16 @@ async function restart() {
   await server.service.worker.onIdle();
   const idleMs = performance.now() - startMs;
   const beforeSample = { ...asked };
-  const post = await poster(server);
+  const { post } = await openClient(server, storedClient());
   const n = length + (phase === 'stopped' ? 1 : 0);
   const samples = Array.from({ length: seriesCount }, (_, k) => {
     return { timeseriesId: `series${k}`, timestamp: START_MS + n * STEP_MS, val: k };
   });
+  const body = JSON.stringify(samples);
   const stalls = watchStalls();
   const cpuBefore = process.cpuUsage();
   const sentMs = performance.now();
-  await post('/core/samples', 'application/json', JSON.stringify(samples));
-  const answeredMs = performance.now() - sentMs;
+  const answeredMs = await post('/core/samples', 'application/json', body);
   await server.service.worker.onIdle();
   const resultsMs = performance.now() - sentMs;
   const { user, system } = process.cpuUsage(cpuBefore);
@@ -101,6 +102,10 @@ async function restart() {
   console.log({ beforeSample, withSample: asked });
   await server.stop();
   process.exit(0);
+}
+
+function storedClient() {
+  return JSON.parse(readFileSync(join(directory, 'client.json'), 'utf8'));
 }
 
 function open() {
@@ -140,21 +145,6 @@ function watchReads({ storage }) {
     storage[name] = (shard, work, options) => own(shard, (tx) => work(counted(tx)), options);
   }
   return asked;
-}
-
-async function poster({ url }) {
-  const { clientId, clientSecret } = JSON.parse(readFileSync(join(directory, 'client.json'), 'utf8'));
-  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
-  const form = { grant_type: 'client_credentials', scope: 'core_write' };
-  const headers = { authorization: `Basic ${basic}` };
-  const token = `${url}/idm/ims/connect/token`;
-  const answer = await fetch(token, { method: 'POST', headers, body: new URLSearchParams(form) });
-  const { access_token: accessToken } = await answer.json();
-  return async (path, type, body) => {
-    const given = { authorization: `Bearer ${accessToken}`, 'content-type': type };
-    const said = await fetch(url + path, { method: 'POST', headers: given, body });
-    if (!said.ok) throw new Error(`${said.status} ${await said.text()}`);
-  };
 }
 
 function hourly(timeseriesId, metric) {

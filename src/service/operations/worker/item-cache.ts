@@ -141,8 +141,9 @@ export class ItemCache {
 
   /** The ids of the items that read a series. */
   async readersOf(tx: Reader, organisation: string, series: SeriesReference): Promise<readonly string[]> {
-    await this.findReaders(tx, organisation, [series]);
-    return this.#readers.get(readersKey(organisation, series.timeseriesId))?.get(series.metric) ?? NONE;
+    const key = readersKey(organisation, series.timeseriesId);
+    if (!this.#readers.has(key)) await this.findReaders(tx, organisation, [series]);
+    return this.#readers.get(key)?.get(series.metric) ?? NONE;
   }
 
   /** The items of these ids that exist; those that are not in memory are looked up, many at once. */

@@ -142,7 +142,6 @@ export class Session implements ItemSession {
     const changes = read.filter(({ commit }) => !backlog.ownCommits.has(commit));
     for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
       await this.#admit(organisation, own);
-      await this.#cache.findReaders(this.tx, organisation, own);
       await this.#addDeliveries(organisation, own);
     }
     return true;
@@ -165,7 +164,6 @@ export class Session implements ItemSession {
   /** Applies changes of series of another shard to their replicas, and delivers them to the items that read these. */
   async takeReplicated(organisation: string, itemId: string | null, changes: readonly LoggedChange[]): Promise<void> {
     await this.context.samples.append(this.writer, organisation, changes, itemId === null ? {} : { itemId });
-    await this.#cache.findReaders(this.tx, organisation, changes);
     await this.#addDeliveries(organisation, changes);
     await this.#deliver(Number.POSITIVE_INFINITY);
   }
@@ -217,17 +215,22 @@ export class Session implements ItemSession {
 
   // Looks up items, and the readers of their results, many at once, before the first change is delivered.
   async #addDeliveries(organisation: string, changes: readonly Delivery['change'][]): Promise<void> {
-    const ids: string[] = [];
-    for (const change of changes) ids.push(...(await this.#cache.readersOf(this.tx, organisation, change)));
-    await this.itemsOf(organisation, [...new Set(ids)]);
-    const deliveries: Delivery[] = [];
-    for (const change of changes) {
-      deliveries.push({ organisation, change, readers: await this.readersOf(organisation, change), deliveredCount: 0 });
-      await this.countWork();
+    // One row of the log can have the changes of thousands of series.
+    for (let from = 0; from < changes.length; from += CHANGES_READ) {
+      const some = changes.slice(from, from + CHANGES_READ);
+      await this.#cache.findReaders(this.tx, organisation, some);
+      const ids: string[] = [];
+      for (const change of some) ids.push(...(await this.#cache.readersOf(this.tx, organisation, change)));
+      await this.itemsOf(organisation, [...new Set(ids)]);
+      const outputs: SeriesReference[] = [];
+      for (const change of some) {
+        const readers = await this.readersOf(organisation, change);
+        this.#backlog.deliveries.push({ organisation, change, readers, deliveredCount: 0 });
+        for (const { results } of readers) outputs.push(results.series);
+        await this.countWork();
+      }
+      await this.#cache.findReaders(this.tx, organisation, outputs);
     }
-    const outputs = deliveries.flatMap(({ readers }) => readers.map(({ results }) => results.series));
-    if (outputs.length > 0) await this.#cache.findReaders(this.tx, organisation, outputs);
-    this.#backlog.deliveries.push(...deliveries);
   }
 
   /** Delivers that many pending changes to their readers. @returns whether these were all */
