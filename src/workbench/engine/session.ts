@@ -1,4 +1,5 @@
-import { createCsvReader, createCsvWriter } from '../../formats/csv/index.js';
+import { createCsvWriter } from '../../formats/csv/index.js';
+import { FileReader } from '../../formats/csv/read/reader.js';
 import { SeriesParts } from '../../formats/series-parts.js';
 import {
   createPlan,
@@ -301,7 +302,7 @@ async function readFile(
     columns = names;
   };
   try {
-    const reader = createCsvReader({ ...readerOptions(file.name, timezone, reading), onColumns }, parts.add);
+    const reader = new FileReader({ ...readerOptions(file.name, timezone, reading), onColumns }, parts.add);
     const bytes = file.stream();
     const plain = /\.gz$/i.test(file.name) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
     const source = plain.getReader();

@@ -1,6 +1,8 @@
+import { describeValue, wrongOption } from '../../../core/errors.js';
 import type { Series } from '../../../core/series.js';
 import { SeriesParts } from '../../series-parts.js';
 import type { CsvReaderOptions, CsvSummary } from '../options.js';
+import { checkReaderOptions } from './check-options.js';
 import { FileReader } from './reader.js';
 
 /** Options of `readCsv`: those of a reader, with `fileName` optional. */
@@ -11,6 +13,7 @@ export type ReadCsvOptions = Partial<Omit<CsvReaderOptions, 'chunkRows'>>;
  * are epoch milliseconds in UTC; missing values are NaN.
  *
  * @param csv The text, or its bytes, in any of the layouts (see `createCsvReader`).
+ * @throws InputError for an option that does not exist or is of another type.
  * @throws CsvError for a file that is not CSV or is not clear and, unless `onBadRow` is `'skip'`, for a bad row.
  * @example
  * const { series } = readCsv('timestamp,value\n2024-01-01T00:00:00Z,20.5\n', { fileName: 'office.csv' });
@@ -20,8 +23,10 @@ export function readCsv(
   csv: string | Uint8Array,
   options: ReadCsvOptions = {},
 ): { readonly series: Series[]; readonly summary: CsvSummary } {
-  const parts = new SeriesParts();
+  checkReaderOptions(options);
   const isText = typeof csv === 'string';
+  if (!isText && !(csv instanceof Uint8Array)) throw wrongOption('csv', 'text or its bytes', describeValue(csv));
+  const parts = new SeriesParts();
   const own: CsvReaderOptions = { fileName: 'csv', ...options, ...(isText && { encoding: 'utf-8' }) };
   const reader = new FileReader(own, parts.add, { isPatient: true });
   reader.push(isText ? new TextEncoder().encode(csv) : csv);

@@ -1,4 +1,4 @@
-import { wrongOption } from '../../../core/errors.js';
+import { describeValue, wrongOption } from '../../../core/errors.js';
 import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
@@ -9,6 +9,7 @@ import { columnNames, defaultsOf } from '../head/find-header.js';
 import { HeadReader } from '../head/head-reader.js';
 import { type Header, isWide, tellHeader } from '../head/header.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
+import { checkReaderOptions } from './check-options.js';
 import { BLANK_LINES_MAX, type CsvLimits, UNLIMITED } from './limits.js';
 import { type CsvRecord, createRecord, fieldText, isBlank, Pending, recordText, splitRecord } from './record.js';
 import type { ColumnRows, Rows, RowsSettings } from './rows.js';
@@ -31,7 +32,7 @@ import { Utf16 } from './utf16.js';
  * told apart by the order of their series. Values are decimals of any length, correctly rounded; empty fields, null,
  * NA, NaN and inf in any case are missing and become NaN.
  *
- * @throws InputError for an unknown zone or an invalid `chunkRows`. `push` and `end` throw a `CsvError` for a file that
+ * @throws InputError for an unknown zone, or an option that does not exist or is of another type. `push` and `end` throw a `CsvError` for a file that
  * is not CSV or is not clear and, with `onBadRow: 'fail'`, for a row that cannot be read.
  * @example
  * const reader = createCsvReader({ fileName: 'office.csv' }, (series) => stream.push(series));
@@ -39,6 +40,8 @@ import { Utf16 } from './utf16.js';
  * const { rows, missing } = reader.end();
  */
 export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): CsvReader {
+  checkReaderOptions(options);
+  if (typeof onChunk !== 'function') throw wrongOption('onChunk', 'a function', describeValue(onChunk));
   return new FileReader(options, onChunk);
 }
 
@@ -92,9 +95,6 @@ export class FileReader implements CsvReader {
     const options = { ...given, encoding: given.encoding && encodingOf(given.encoding) };
     const { fileName, timezone, chunkRows } = options;
     const { isAlone = false, onRows, onFault, isPatient = false, limits = UNLIMITED } = place;
-    if (chunkRows !== undefined && !(Number.isInteger(chunkRows) && chunkRows >= 1)) {
-      throw wrongOption('chunkRows', 'a whole number of at least 1', String(chunkRows));
-    }
     if (options.encoding !== given.encoding && options.encoding === undefined) {
       throw wrongOption('encoding', encodings.join(' or '), String(given.encoding));
     }
