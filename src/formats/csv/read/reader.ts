@@ -33,7 +33,8 @@ import { Utf16 } from './utf16.js';
  * NA, NaN and inf in any case are missing and become NaN.
  *
  * @throws InputError for an unknown zone, or an option that does not exist or is of another type. `push` and `end`
- * throw a `CsvError` for a file that is not CSV or is not clear and, with `onBadRow: 'fail'`, for a row that cannot be read.
+ * throw a `CsvError` for a file that is not CSV or is not clear and, with `onBadRow: 'fail'`, for a row that cannot be
+ * read.
  * @example
  * const reader = createCsvReader({ fileName: 'office.csv' }, (series) => stream.push(series));
  * for await (const bytes of createReadStream('office.csv')) reader.push(bytes);
