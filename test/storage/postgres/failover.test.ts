@@ -1,8 +1,7 @@
 // A primary and a standby that has to confirm commits, in the address of a store: the standby takes over, and the old
 // primary does not know.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PostgresServer } from '../../../scripts/cluster/postgres-server.mjs';
@@ -11,6 +10,7 @@ import type { Reader, Storage, Transaction } from '../../../src/storage/storage.
 import { thing } from '../conformance/some-things.js';
 import { suiteTables, things } from '../conformance/tables.js';
 import { hasPostgres, limitsOver } from './open.js';
+import { serverFolder } from './server.js';
 
 const SHARD = 3;
 const DATABASE = 'windrow';
@@ -49,8 +49,7 @@ describe.runIf(hasPostgres)('a standby takes over', () => {
 
   // Made once; each test has copies, at the same place, as the standby knows the path of its primary.
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'windrow-failover-'));
-    chmodSync(folder, 0o711);
+    folder = serverFolder('windrow-failover-');
     const options = { shared_buffers: '16MB', fsync: 'off', wal_retrieve_retry_interval: '100ms' };
     old = new PostgresServer(join(folder, 'old'), options);
     next = new PostgresServer(join(folder, 'next'), options);

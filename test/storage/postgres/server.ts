@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -9,6 +9,28 @@ declare module 'vitest' {
     /** The folder of this run's PostgreSQL server; the first test that needs the server starts it. */
     readonly postgresFolder: string;
   }
+}
+
+/** Linux's file system in memory. */
+const MEMORY = '/dev/shm';
+const BYTES_MIN = 2 ** 31;
+
+/**
+ * A new folder for the files of servers, in memory if that has room: a database of a test is hundreds of small files, and
+ * to create and drop one cost a quarter of a second of processor time on a disk, four times as much. PostgreSQL does the
+ * same on either; that what is committed survives a loss of power is not for these tests (`fsync` is off).
+ */
+export function serverFolder(prefix: string): string {
+  const hasRoom = existsSync(MEMORY) && bytesFreeAt(MEMORY) >= BYTES_MIN;
+  const made = mkdtempSync(join(hasRoom ? MEMORY : tmpdir(), prefix));
+  // The server runs as another user.
+  chmodSync(made, 0o711);
+  return made;
+}
+
+function bytesFreeAt(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
 }
 
 let folder: string | undefined;
@@ -26,9 +48,7 @@ export function setup(project: TestProject): void {
     project.provide('postgresFolder', kept);
     return;
   }
-  folder = mkdtempSync(join(tmpdir(), 'windrow-pg-'));
-  // The server runs as another user.
-  chmodSync(folder, 0o711);
+  folder = serverFolder('windrow-pg-');
   project.provide('postgresFolder', folder);
 }
 
@@ -45,6 +65,8 @@ const OPTIONS = {
   max_connections: 200,
   shared_buffers: '64MB',
   autovacuum: 'off',
+  // What it keeps of its log, in memory.
+  max_wal_size: '256MB',
 };
 
 const START_MS_MAX = 60_000;
