@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { findPostgres, PostgresServer } from '../../../scripts/cluster/postgres-server.mjs';
+import { folderInMemory } from '../../folder-in-memory.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,26 +11,15 @@ declare module 'vitest' {
   }
 }
 
-/** Linux's file system in memory. */
-const MEMORY = '/dev/shm';
-const BYTES_MIN = 2 ** 31;
-
 /**
- * A new folder for the files of servers, in memory if that has room: a database of a test is hundreds of small files, and
- * to create and drop one cost a quarter of a second of processor time on a disk, four times as much. PostgreSQL does the
- * same on either; that what is committed survives a loss of power is not for these tests (`fsync` is off).
+ * A new folder for the files of servers: to create and drop the database of a test cost a quarter of a second of
+ * processor time on a disk, four times as much as in memory. `fsync` is off, so no test is about a loss of power.
  */
 export function serverFolder(prefix: string): string {
-  const hasRoom = existsSync(MEMORY) && bytesFreeAt(MEMORY) >= BYTES_MIN;
-  const made = mkdtempSync(join(hasRoom ? MEMORY : tmpdir(), prefix));
+  const made = folderInMemory(prefix);
   // The server runs as another user.
   chmodSync(made, 0o711);
   return made;
-}
-
-function bytesFreeAt(path: string): number {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
 }
 
 let folder: string | undefined;
