@@ -15,8 +15,8 @@ export interface TimeLimits {
   /** For a connection, and again for the confirmation of a commit. */
   readonly connectMsMax: number;
   /**
-   * How long a confirmed commit shows that its server was not replaced: less than a tool takes to let another take over,
-   * as that begins with the loss of the server, from when on no commit is confirmed.
+   * How long a confirmed commit shows that its server was not replaced: less than a tool takes to let another take
+   * over, as that begins with the loss of the server, from when on no commit is confirmed.
    */
   readonly confirmedMsMax: number;
   /** After so long without an answer, and again each time, it is asked whether another server has taken over. */

@@ -8,8 +8,8 @@ import { startServer } from './server.js';
 export const hasPostgres = inject('postgresFolder') !== undefined;
 
 /**
- * All limits divided by the same number: whatever ends first does so sooner. For a clock that runs as many times as fast,
- * or where nothing is given up.
+ * All limits divided by the same number, so that the same one ends each wait, only sooner. For a store whose clock runs
+ * as many times as fast, or that gives nothing up.
  */
 export function limitsOver(divisor: number): TimeLimits {
   const { connectMsMax, confirmedMsMax, slowMs, lockMsMax, answerMsMax } = TIME_LIMITS;
