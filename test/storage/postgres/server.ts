@@ -13,7 +13,7 @@ declare module 'vitest' {
 
 /**
  * A new folder for the files of servers: to create and drop the database of a test cost a quarter of a second of
- * processor time on a disk, four times as much as in memory. `fsync` is off, so no test is about a loss of power.
+ * processor time on a disk, four times as much as in memory. No test of them is about a loss of power.
  */
 export function serverFolder(prefix: string): string {
   const made = folderInMemory(prefix);
