@@ -42,13 +42,15 @@ const execArgv = [
 // large: begun last, they left workers idle.
 const long = [
   'test/cli/threads.test.ts',
+  'test/docs/blocks.test.ts',
   'test/formats/csv/paths.test.ts',
   'test/formats/csv/writer.test.ts',
+  'test/laws/operations.test.ts',
   'test/laws/oracle.test.ts',
   'test/laws/warmup.test.ts',
   'test/service/cluster.test.ts',
   'test/service/kill.test.ts',
-  'test/storage/postgres/failover.test.ts',
+  'test/service/serve-process.test.ts',
   'test/storage/postgres/postgres.test.ts',
   'test/storage/samples/store-is-map.test.ts',
   'test/workbench/failure.test.ts',

@@ -1,7 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { expect } from 'vitest';
@@ -15,6 +13,7 @@ import { systemRandom } from '../../src/service/system.js';
 import { IDENTITY_SHARD } from '../../src/storage/shard.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { clients, tokens } from '../../src/storage/tables/identity.js';
+import { folderInMemory } from '../folder-in-memory.js';
 import { type StoreUnderTest, storeUnderTest } from '../storage/under-test.js';
 import { spread } from './groups-under-test.js';
 
@@ -69,7 +68,7 @@ const START_MS = Date.UTC(2026, 0, 1);
 
 /** The service over a real store, without a socket, on a test clock. */
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const directory = mkdtempSync(join(tmpdir(), 'windrow-service-'));
+  const directory = folderInMemory('windrow-service-');
   const clock = createTestClock(options.nowMs ?? START_MS);
   const logLines: string[] = [];
   const store = await storeUnderTest(directory);

@@ -10,17 +10,15 @@ type Rows = Record<string, unknown>[];
 /** What we use of the package `pg`. */
 export type PostgresPackage = Pick<typeof import('pg'), 'Client' | 'Query'>;
 
-/** After so long without an answer, and again each time, it is asked whether another server has taken over. */
-const SLOW_MS = 3000;
-
 export interface ConnectionParts {
   readonly client: Client;
   readonly ofClient: PostgresPackage;
   readonly texts: StatementTexts;
   /** The server's timeline: it changes when a standby takes over. */
   readonly timeline: number;
-  /** Called while a statement is unanswered for long. */
+  /** Called once a statement is unanswered for `slowMs`, and again each time. */
   readonly onSlow: () => void;
+  readonly slowMs: number;
   /** Called when a commit is confirmed that was sent at this time, by `performance.now()`. */
   readonly onConfirmed: (sentMs: number) => void;
   /** Resolves if a commit was confirmed lately, else once one is. */
@@ -157,7 +155,7 @@ export class Connection implements SqlSession {
   }
 
   async #watch<Result>(work: Promise<Result>): Promise<Result> {
-    const timer = setInterval(this.#parts.onSlow, SLOW_MS);
+    const timer = setInterval(this.#parts.onSlow, this.#parts.slowMs);
     try {
       return await work;
     } catch (error) {

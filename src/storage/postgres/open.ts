@@ -7,7 +7,7 @@ import { explained, PostgresFailure } from './failure.js';
 import { Hints } from './hints.js';
 import { ConnectionPool } from './pool.js';
 import { migrate, newestVersion, type Schema } from './schema.js';
-import { loadPackage, Servers } from './servers.js';
+import { loadPackage, Servers, type TimeLimits } from './servers.js';
 import { PostgresStorage } from './storage.js';
 import { pause, pauseOf, TRIES_MS_MAX } from './writer.js';
 
@@ -19,8 +19,7 @@ export interface PostgresOptions extends Schema, Partial<Waiting> {
   readonly connectionCountMax?: number;
   /** How long to wait for a database that cannot be reached or takes no writes; by default as long as for any work. */
   readonly waitMsMax?: number;
-  /** How long the server may take to answer a statement; migrations may take longer. */
-  readonly answerMsMax?: number;
+  readonly limits?: Partial<TimeLimits>;
 }
 
 const CONNECTION_COUNT_MAX = 10;
@@ -33,9 +32,9 @@ const CONNECTION_COUNT_MAX = 10;
  * entered, or could not be reached for `waitMsMax`; the reason of `signal` once that is aborted.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
-  const { clock, connectionCountMax = CONNECTION_COUNT_MAX, answerMsMax } = options;
+  const { clock, connectionCountMax = CONNECTION_COUNT_MAX, limits } = options;
   const address = parseAddress(options.address);
-  const servers = new Servers(await loadPackage(), address, answerMsMax);
+  const servers = new Servers(await loadPackage(), address, limits);
   const name = randomUUID();
   const session = randomInt(1, 2 ** 31 - 1);
   const connectHere = () => servers.connect();

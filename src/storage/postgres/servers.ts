@@ -7,26 +7,42 @@ import { types } from './dialect.js';
 import { failureOf, LACKS_TLS, PostgresFailure } from './failure.js';
 import { LOCK_CLASS } from './schema.js';
 
-/** For a connection, and again for the confirmation of a commit. */
-const CONNECT_MS_MAX = 3000;
-/**
- * How long a confirmed commit shows that its server was not replaced: less than a tool takes to let another take over,
- * as that begins with the loss of the server, from when on no commit is confirmed.
- */
-const CONFIRMED_MS_MAX = 3000;
 /** The class of the locks of `confirm`. */
 const CONFIRMATION_CLASS = LOCK_CLASS + 1;
-/** A server silent for longer is taken for dead. `QuietWatch` ends a job sooner. */
-const ANSWER_MS_MAX = 15_000;
+
+/** How long it waits for servers. Tests, whose servers fail, wait for less. */
+export interface TimeLimits {
+  /** For a connection, and again for the confirmation of a commit. */
+  readonly connectMsMax: number;
+  /**
+   * How long a confirmed commit shows that its server was not replaced: less than a tool takes to let another take
+   * over, as that begins with the loss of the server, from when on no commit is confirmed.
+   */
+  readonly confirmedMsMax: number;
+  /** After so long without an answer, and again each time, it is asked whether another server has taken over. */
+  readonly slowMs: number;
+  /** For a lock that another session holds. */
+  readonly lockMsMax: number;
+  /** A server silent for longer is taken for dead; migrations may take longer. `QuietWatch` ends a job sooner. */
+  readonly answerMsMax: number;
+}
+
+export const TIME_LIMITS: TimeLimits = {
+  connectMsMax: 3000,
+  confirmedMsMax: 3000,
+  slowMs: 3000,
+  lockMsMax: 10_000,
+  answerMsMax: 15_000,
+};
 
 /**
  * An abandoned transaction ends by itself, and a vanished machine is noticed within seconds. There is no statement
  * timeout: one that cancels a wait for the standby would commit to one disk alone. But the server itself ends a wait
- * for a lock, before `ANSWER_MS_MAX`: it does not see that a connection is closed while it waits, and those would add
+ * for a lock, before `answerMsMax`: it does not see that a connection is closed while it waits, and those would add
  * up. Limits of newer versions, which end whole sessions or transactions, are lifted where they exist.
  */
-const SESSION = `
-  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = '10s';
+const sessionOf = ({ lockMsMax }: TimeLimits) => `
+  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = ${lockMsMax};
   SET idle_in_transaction_session_timeout = '20s';
   SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
   SELECT set_config("name", '0', false) FROM pg_settings
@@ -52,7 +68,7 @@ export async function loadPackage(): Promise<PostgresPackage> {
 export class Servers {
   readonly #package: PostgresPackage;
   readonly #attempts: Address['servers'];
-  readonly #answerMsMax: number;
+  readonly #limits: TimeLimits;
   readonly #texts = new StatementTexts();
   /** The number of this process's lock, under which it waits for the confirmation of a commit. */
   readonly #session = randomInt(1, 2 ** 31 - 1);
@@ -63,10 +79,10 @@ export class Servers {
   /** When the last commit that was confirmed was sent, by `performance.now()`. */
   #confirmedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(ofClient: PostgresPackage, { servers }: Address, answerMsMax: number = ANSWER_MS_MAX) {
+  constructor(ofClient: PostgresPackage, { servers }: Address, limits: Partial<TimeLimits> = {}) {
     this.#package = ofClient;
     this.#attempts = servers;
-    this.#answerMsMax = answerMsMax;
+    this.#limits = { ...TIME_LIMITS, ...limits };
   }
 
   /** Connects to the first one that takes writes, beginning with the one that did so last. */
@@ -118,7 +134,7 @@ export class Servers {
 
   async #confirm(client: Client): Promise<void> {
     const sentMs = performance.now();
-    await confirm(client, this.#session);
+    await confirm(client, this.#session, this.#limits);
     this.#noteConfirmed(sentMs);
   }
 
@@ -130,20 +146,21 @@ export class Servers {
   async #connectTo(attempts: readonly string[]): Promise<Connection> {
     const failures: PostgresFailure[] = [];
     for (const connectionString of attempts) {
-      const client = createClient(this.#package, connectionString, this.#answerMsMax);
+      const client = createClient(this.#package, connectionString, this.#limits);
       try {
         await client.connect();
-        const timeline = await prepareSession(client);
+        const timeline = await prepareSession(client, this.#limits);
         await this.#confirm(client);
         return new Connection({
           client,
           ofClient: this.#package,
           texts: this.#texts,
           timeline,
+          slowMs: this.#limits.slowMs,
           onSlow: () => void this.#look(),
           onConfirmed: (sentMs) => this.#noteConfirmed(sentMs),
           confirmed: async () => {
-            if (performance.now() - this.#confirmedMs > CONFIRMED_MS_MAX) await this.#confirm(client);
+            if (performance.now() - this.#confirmedMs > this.#limits.confirmedMsMax) await this.#confirm(client);
           },
         });
       } catch (error) {
@@ -158,15 +175,15 @@ export class Servers {
   }
 }
 
-function createClient(loaded: PostgresPackage, connectionString: string, answerMsMax: number): Client {
+function createClient(loaded: PostgresPackage, connectionString: string, limits: TimeLimits): Client {
   try {
     const client = new loaded.Client({
       connectionString,
       types,
       pipeline: true,
       keepAlive: true,
-      connectionTimeoutMillis: CONNECT_MS_MAX,
-      query_timeout: answerMsMax,
+      connectionTimeoutMillis: limits.connectMsMax,
+      query_timeout: limits.answerMsMax,
       application_name: 'windrow',
     });
     // For errors before `Connection` listens.
@@ -180,9 +197,9 @@ function createClient(loaded: PostgresPackage, connectionString: string, answerM
 }
 
 /** @returns the server's timeline. */
-async function prepareSession(client: Client): Promise<number> {
+async function prepareSession(client: Client, limits: TimeLimits): Promise<number> {
   // `as`: for several statements pg returns a list of results.
-  const results = (await client.query(SESSION)) as unknown as { rows: Record<string, unknown>[] }[];
+  const results = (await client.query(sessionOf(limits))) as unknown as { rows: Record<string, unknown>[] }[];
   const { isReadOnly, version, encoding, timeline } = results.at(-1)!.rows[0]!;
   if (Number(version) < VERSION_MIN || encoding !== 'UTF8') {
     const needed = `PostgreSQL ${VERSION_MIN / 10_000} or later with a database in UTF8`;
@@ -198,16 +215,16 @@ async function prepareSession(client: Client): Promise<number> {
  * what it had committed alone until then. The server gives up neither the wait for a standby nor a connection that is
  * closed meanwhile, so of those of a process all but one wait for a lock, and end.
  */
-async function confirm(client: Client, session: number): Promise<void> {
+async function confirm(client: Client, session: number, { connectMsMax }: TimeLimits): Promise<void> {
   let isCancelled = false;
   const onNotice = ({ severity }: { severity: string | undefined }) => {
     isCancelled ||= severity === 'WARNING';
   };
   client.on('notice', onNotice);
-  const sql = `BEGIN; SET LOCAL lock_timeout = ${CONNECT_MS_MAX};
+  const sql = `BEGIN; SET LOCAL lock_timeout = ${connectMsMax};
     SELECT pg_advisory_xact_lock(${CONFIRMATION_CLASS}, ${session}), pg_logical_emit_message(true, 'windrow', '');
     COMMIT`;
-  const config = { text: sql, query_timeout: CONNECT_MS_MAX };
+  const config = { text: sql, query_timeout: connectMsMax };
   await client.query(config).catch((error: unknown) => {
     const failure = failureOf(error);
     if (!/timeout/.test(failure.message)) throw failure;
@@ -215,6 +232,6 @@ async function confirm(client: Client, session: number): Promise<void> {
   });
   client.off('notice', onNotice);
   if (!isCancelled) return;
-  const what = `no standby confirms its commits within ${CONNECT_MS_MAX / 1000} s`;
+  const what = `no standby confirms its commits within ${connectMsMax / 1000} s`;
   throw new PostgresFailure('unconfirmed', `${what}, or another server has taken its place`);
 }

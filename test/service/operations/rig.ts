@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
 import type { Scheduler, ServiceContext } from '../../../src/service/context.js';
 import { createMetrics } from '../../../src/service/http/metrics.js';
@@ -17,6 +15,7 @@ import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { type ItemRow, items, itemWork } from '../../../src/storage/tables/operations.js';
 import { logProgress } from '../../../src/storage/tables/samples.js';
+import { folderInMemory } from '../../folder-in-memory.js';
 import { type StoreUnderTest, storeUnderTest } from '../../storage/under-test.js';
 import { spread } from '../groups-under-test.js';
 import { silentLog } from '../silent-log.js';
@@ -81,7 +80,7 @@ export const smallSizes: Partial<WorkerSizes> = {
 
 export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const { sizes = {}, settings = {}, pool = createInlinePool } = options;
-  const directory = mkdtempSync(join(tmpdir(), 'windrow-operations-'));
+  const directory = folderInMemory('windrow-operations-');
   let nowMs = options.nowMs ?? Date.UTC(2026, 0, 1);
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   const store = options.store ?? (await storeUnderTest(directory));

@@ -171,6 +171,8 @@ describe('anything sent as samples', () => {
           [CSV, `timestamp,value\n${time.timestamp},${val}\n`],
           [COLUMNS, writeFrame({ timeseriesId: id, metric: 'Raw', timeMs: one, value: Float64Array.of(val) })],
         ];
+        // Random bodies of the test before may have written a series with this name.
+        await service.app.inject({ method: 'DELETE', url: `${pathOf(id)}?all=true`, headers });
         for (const [type, body] of forms) {
           const answer = await post(pathOf(id), type, body);
           expect([id, type, answer.statusCode], answer.body).toEqual([id, type, 200]);

@@ -1,10 +1,26 @@
 import { inject } from 'vitest';
 import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/postgres/open.js';
+import { TIME_LIMITS, type TimeLimits } from '../../../src/storage/postgres/servers.js';
 import type { OpenedStorage } from '../conformance/opened-storage.js';
 import { startServer } from './server.js';
 
 /** Whether PostgreSQL is installed; without it, its tests are skipped. */
 export const hasPostgres = inject('postgresFolder') !== undefined;
+
+/**
+ * All limits divided by the same number, so that the same one ends each wait, only sooner. For a store whose clock runs
+ * as many times as fast, or that gives nothing up.
+ */
+export function limitsOver(divisor: number): TimeLimits {
+  const { connectMsMax, confirmedMsMax, slowMs, lockMsMax, answerMsMax } = TIME_LIMITS;
+  return {
+    connectMsMax: connectMsMax / divisor,
+    confirmedMsMax: confirmedMsMax / divisor,
+    slowMs: slowMs / divisor,
+    lockMsMax: lockMsMax / divisor,
+    answerMsMax: answerMsMax / divisor,
+  };
+}
 
 let databaseCount = 0;
 

@@ -1,11 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { openSqliteStorage } from '../../../src/storage/index.js';
 import type { Sizes } from '../../../src/storage/samples/compaction/rewrite.js';
 import type { SampleStore } from '../../../src/storage/samples/store.js';
 import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
+import { folderInMemory } from '../../folder-in-memory.js';
 import { failAt, hold } from '../faults.js';
 
 export const SHARD = 5;
@@ -27,14 +26,12 @@ export interface Bed {
   close(): Promise<void>;
 }
 
-// The laws make thousands of commits, and none of them is about the disk.
-const MEMORY = '/dev/shm';
-
 // A clock that stands still, so that works submitted together form one group, however long they take.
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
 
 export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
-  const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'windrow-samples-'));
+  // The laws make thousands of commits, and none of them is about the disk.
+  const directory = folderInMemory('windrow-samples-');
   const held = hold();
   // Each group has a COMMIT, even one that wrote nothing, so that `failCommit` can make it fail.
   const options = { directory, clock, openDatabase: held.open, reserveBytes: 0 };
