@@ -21,7 +21,7 @@ import { addChild, moveOwnState, NOT_COMPUTED } from '../../status/request-state
 import { nameProblem } from '../../timeseries/write/json.js';
 import { noteChange } from '../catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
-import { registerItem } from '../register.js';
+import { registerEach } from '../register.js';
 import { definitionOf, type ItemDefinition } from '../request.js';
 import type { ItemSession } from './item.js';
 
@@ -251,7 +251,8 @@ export class PatternMembers {
         organisation,
         samples: context.samples,
         isSpread: false,
-        readAt: (_, work) => work(writer),
+        shardOf: () => writer.shard,
+        readIn: (_, work) => work(writer),
         readTogether: (work) => work(scope),
       };
       // Other shards were checked when the pattern was registered.
@@ -263,8 +264,9 @@ export class PatternMembers {
     if (transaction.message?.startsWith(refusal)) {
       await writer.update(requestTransactions, equal({ organisation, transactionId }), { message: null });
     }
-    const child = await registerItem(context, writer, registrationOf(transaction), definition, transactionId);
-    await addChild(writer, transaction, child.state as 'Created');
+    const registration = registrationOf(transaction);
+    const [child] = await registerEach(context, writer, registration, [definition], transactionId);
+    await addChild(writer, transaction, child!.state as 'Created');
     return true;
   }
 }
