@@ -153,8 +153,8 @@ function slicesOf(definitions: readonly ItemDefinition[]): readonly (readonly It
   return slices;
 }
 
-/** How many items to register at once: as many as a turn of the event loop takes. */
-const ITEMS_PER_SLICE = 100;
+/** How many items to register at once. An item may have a thousand steps, so each write is a turn of the event loop. */
+const ITEMS_PER_SLICE = 50;
 
 /**
  * Registers items with different results, each of which replaces any existing item with the same result.
@@ -180,21 +180,25 @@ export async function registerEach(
   });
   const children = registered.map(({ child }) => child);
   await tx.insertAll(requestTransactions, children);
+  await nextTurn();
   const added = registered.filter(({ existing }) => existing === undefined);
   // A series of this name may exist, but has no samples, as was checked: what clients wrote to it is deleted.
   for (const { definition } of added) await samples.drop(tx, organisation, definition.output);
   const results = added.map(({ definition: { output }, itemId }) => ({ ...output, itemId }));
   if (results.length > 0) await samples.createResults(tx, organisation, results);
+  await nextTurn();
   const sourcesBefore = await replaceItems(context, tx, organisation, registered);
   const nowMs = clock.nowMs();
   const rowOf = ({ definition, child, itemId, existing }: Registered): ItemRow =>
     itemRow(definition, child, { organisation, itemId, nowMs, existing });
   await tx.insertAll(items, added.map(rowOf));
   for (const one of registered) if (one.existing !== undefined) await tx.put(items, rowOf(one));
+  await nextTurn();
   const sources = registered.flatMap(({ definition, itemId }) =>
     definition.plan.sources.map(({ timeseriesId, metric }) => ({ organisation, timeseriesId, metric, itemId })),
   );
   await tx.insertAll(itemSources, sources);
+  await nextTurn();
   const placement = await context.placements.in(tx, organisation);
   await addReplicas(tx, placement, organisation, sources);
   await dropReplicas(context, tx, organisation, sourcesBefore);
@@ -203,6 +207,7 @@ export async function registerEach(
     return { organisation, itemId, dueMs: isWaiting ? AFTER_REPLICATION_MS : nowMs, attemptCount: 0 };
   });
   await tx.insertAll(itemWork, work);
+  await nextTurn();
   return children;
 }
 

@@ -280,7 +280,7 @@ export class Item {
       else if (this.#needsThread) return this.#nextStep(session, number + 1, state);
       return undefined;
     }
-    if (row.state !== 'Running' && row.state !== 'Active') await this.schedule.setState(session, 'Running');
+    if (row.state !== 'Running' && row.state !== 'Active') this.schedule.setState(session, 'Running');
     const running = { positions: slice.positions, isSpoiled: false };
     this.#running = running;
     return { item: row, plan: this.plan, state, slice, running, number };
@@ -296,9 +296,9 @@ export class Item {
       if (boundaryMs !== untilMs) await schedule.update(session, { boundaryMs: untilMs });
       return schedule.setState(session, 'Active');
     }
-    await schedule.end(session);
+    schedule.end(session);
     if (isBatch) await this.checkpoints.dropAll(session);
-    await schedule.setState(session, isBatch ? 'Completed' : 'Active');
+    schedule.setState(session, isBatch ? 'Completed' : 'Active');
   }
 
   /** Replays the stored samples after the last checkpoint within the transaction; false if the engine refused. */

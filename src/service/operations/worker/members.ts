@@ -42,6 +42,7 @@ export interface MemberSession extends ItemSession {
   readonly context: ServiceContext;
   /** How many more members may be registered within the transaction. */
   memberRoom: number;
+  writeTransitions(): Promise<void>;
   countWork(): Promise<void>;
 }
 
@@ -122,6 +123,7 @@ export class PatternMembers {
       this.#places.delete(itemId);
       if (this.#behind.has(pattern)) continue;
       this.#behind.add(pattern);
+      await session.writeTransitions();
       const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
       if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Active', 'Created');
       await session.writer.update(items, equal({ organisation, itemId }), { state: 'Created' });
@@ -180,6 +182,7 @@ export class PatternMembers {
     const { organisation, itemId, transactionId } = pattern.row;
     this.#behind.delete(pattern);
     this.#places.delete(itemId);
+    await session.writeTransitions();
     const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
     if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Created', 'Active');
     await session.writer.update(items, equal({ organisation, itemId }), { state: 'Active' });
@@ -227,6 +230,7 @@ export class PatternMembers {
   ): Promise<boolean> {
     const { context, writer } = session;
     const organisation = this.#organisation;
+    await session.writeTransitions();
     const transaction = await writer.get(requestTransactions, {
       organisation,
       transactionId: pattern.row.transactionId,
