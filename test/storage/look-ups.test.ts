@@ -14,6 +14,7 @@ import {
   itemSources,
   items,
   itemWork,
+  replicas,
   requestTransactions,
 } from '../../src/storage/tables/operations.js';
 import { provisionalSamples, segments, series } from '../../src/storage/tables/samples.js';
@@ -76,6 +77,11 @@ const ofSeries = (i: number) => ({
   seriesKey: i,
   itemId: `${i}`,
 });
+/** Some of one id, some of one metric, and others. */
+const named = (i: number) => ({
+  timeseriesId: i % 3 === 0 ? 'shared' : numbered(i),
+  metric: i % 3 === 1 ? 'shared' : numbered(i),
+});
 const ids = listed(numbered);
 const keys = listed((i) => i);
 
@@ -90,6 +96,14 @@ const lookUps: readonly LookUp[] = [
     (i) => ({ ...ofSeries(i), timeseriesId: 'many', metric: numbered(i), seriesKey: ROWS + i }),
     { where: [ofAcme, ['timeseriesId', '=', 'many'], ['metric', 'in', ids]] },
   ),
+  lookUp('series by names', series, 'metric', (i) => ({ ...ofSeries(i), ...named(i), seriesKey: 3 * ROWS + i }), {
+    where: [ofAcme],
+    anyOf: listed(named),
+  }),
+  lookUp('replicas by names', replicas, 'metric', (i) => ({ organisation, ...named(i) }), {
+    where: [ofAcme],
+    anyOf: listed(named),
+  }),
   lookUp('series by keys', series, 'seriesKey', (i) => ({ ...ofSeries(i), metric: 'Other', seriesKey: 2 * ROWS + i }), {
     where: [['seriesKey', 'in', keys]],
     orderBy: [{ column: 'seriesKey' }],

@@ -69,6 +69,12 @@ export class Catalogue {
     return found;
   }
 
+  /** Keeps rows that this reader has found. */
+  keep(tx: Reader, progress: Progress, rows: Iterable<SeriesRow>): void {
+    const cache = this.#cacheOf(tx, progress);
+    for (const row of rows) this.#add(tx, cache, row);
+  }
+
   /** Undefined if the reader sees other drops than the cache, or one that may be undone. */
   #cacheOf(tx: Reader, { droppedCommit }: Progress): ShardCache | undefined {
     if (droppedCommit > tx.durableCommit) return undefined;

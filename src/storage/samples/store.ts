@@ -100,6 +100,7 @@ export class SampleStore {
       for (const { seriesKey: key } of await tx.find(provisionalHeads, { where })) previewed.add(key);
     }
     this.#lookedUp.keep(tx, organisation, unknown, found, previewed);
+    if (found.size > 0) this.#parts.catalogue.keep(tx, await readProgress(tx), found.values());
     const rows = new Map<string, SeriesRow>();
     for (const one of of) {
       const row = this.#lookedUp.of(tx, organisation, one)?.row;
