@@ -156,9 +156,8 @@ export interface Order<Row> {
 export interface Query<Row> {
   readonly where?: readonly Condition<Row>[];
   /**
-   * Only rows that have all the values of one of these, which name the same columns and no null. Each is looked up
-   * separately: with `where` they give the first columns of an index. Not with `after` or `limit`, nor with real numbers
-   * or bytes.
+   * Only rows that have all the values of one of these, which name the same columns and have no nulls, real numbers or
+   * bytes. Each is looked up separately, so with `where` they should give the first columns of an index.
    */
   readonly anyOf?: readonly Partial<Row>[];
   /** The primary key by default. Must be a total order (end it with the key) if `after` is used. */

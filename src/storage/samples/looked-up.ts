@@ -11,7 +11,7 @@ interface SeenSeries {
 }
 
 /**
- * The series that transactions have looked up, many at once, so that what they do with each of them asks no more for it.
+ * The series that transactions have looked up, many at once, so that what they do with each of them needs no look-up.
  * It holds for the transaction alone, until that writes to the series.
  */
 export class LookedUp {

@@ -18,8 +18,8 @@ export interface Dialect {
   /** The condition that the columns have the values at one same place in their lists: text, integers or booleans. */
   oneOfRows(lists: readonly ListedColumn[]): Statement;
   /**
-   * The FROM clause for the `columns` of the rows that have the values at one same place in the lists, which differ from
-   * place to place; each place is looked up separately. Without it, the condition with the lists is used.
+   * The FROM clause for the `columns` of the rows that have the values at one same place in the lists; no two places
+   * are the same, and each is looked up separately. Without it, the condition with the lists is used.
    */
   eachOf?(lists: readonly ListedColumn[], columns: string, table: string, condition: Statement): Statement;
   /** The condition that finds the rows of this FROM clause, of the column that is the row's place in its table. */
@@ -128,7 +128,7 @@ export function remove<Row>(target: Target<Row>, where: readonly Condition<Row>[
   return { sql: `DELETE FROM ${quote(target.table.name)} WHERE ${sql}`, values };
 }
 
-/** The condition of the rows to change or delete: those of a list are looked up separately too, where rows are read so. */
+/** The condition of the rows to change or delete; those of a list are looked up separately where reads do so. */
 function changedOf<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement {
   const { placedIn } = target.dialect;
   const found = placedIn && findEach(target, { where }, placedIn.column);

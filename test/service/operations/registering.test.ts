@@ -68,7 +68,7 @@ const world = fc.record({
   /** Results that clients have written. */
   written: fc.uniqueArray(fc.nat(OUTPUTS - 1), { maxLength: 1 }),
   request: fc.uniqueArray(draft, { minLength: 1, maxLength: OUTPUTS, selector: ({ output }) => output }),
-  plainCount: fc.constantFrom(0, 0, 0, 60, 110),
+  plainCount: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 60),
   patterns: fc.constantFrom('none', 'none', 'before', 'posted', 'both'),
   isIdle: fc.boolean(),
   isSmall: fc.boolean(),
@@ -251,7 +251,7 @@ function expectCycle(
 }
 
 it('a request registers its items as requests of one item each would, or none of them', async () => {
-  await fc.assert(fc.asyncProperty(world, expectAsOneByOne), { numRuns: Number(process.env.WINDROW_RUNS ?? 40) });
+  await fc.assert(fc.asyncProperty(world, expectAsOneByOne), { numRuns: Number(process.env.WINDROW_RUNS ?? 25) });
 });
 
 const aggregates = (count: number, what: 'own series' | 'one series' | 'results') =>
