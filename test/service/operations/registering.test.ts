@@ -254,7 +254,19 @@ it('a request registers its items as requests of one item each would, or none of
   await fc.assert(fc.asyncProperty(world, expectAsOneByOne), { numRuns: Number(process.env.WINDROW_RUNS ?? 25) });
 });
 
-const aggregates = (count: number, what: 'own series' | 'one series' | 'results') =>
+it('a request with two items of one result is refused as a whole', async () => {
+  const rig = await openRig();
+  try {
+    const [first, ...others] = plain(3);
+    const twice = [first, ...others, { ...first, processingType: 'Batch' }];
+    await expect(rig.register(twice)).rejects.toMatchObject({ issues: [{ code: 'request.duplicate' }] });
+    expect(await rig.items()).toEqual([]);
+  } finally {
+    await rig.close();
+  }
+});
+
+const aggregates = (count: number, what: 'own series' | 'one series' | 'results', isBatch: boolean) =>
   Array.from({ length: count }, (_, i) => {
     const timeseriesId = what === 'one series' ? 'shared' : `s${i}`;
     const metric = what === 'one series' ? `Hourly${i}` : 'Hourly';
@@ -264,14 +276,22 @@ const aggregates = (count: number, what: 'own series' | 'one series' | 'results'
     const output = [{ timeseriesId, metric }];
     return {
       metric,
-      processingType: 'stream',
+      ...(isBatch ? { processingType: 'Batch', frequency: 'PT1H' } : { processingType: 'stream' }),
       operations: [{ operation: 'Aggregate', input: [source], output, parameters }],
     };
   });
 
-it.each(['own series', 'one series', 'results'] as const)(
-  'items of a request that read %s are registered, computed and replaced with few statements for each',
-  async (what) => {
+it.each([
+  ['streams', 'own series'],
+  ['streams', 'one series'],
+  ['streams', 'results'],
+  ['batches', 'own series'],
+] as const)(
+  '%s of a request that read %s are registered, computed and replaced with few statements for each',
+  async (kind, what) => {
+    const request = aggregates(200, what, kind === 'batches');
+    // The next boundary of a batch is stored for each.
+    const computedMax = kind === 'batches' ? 100 + 200 : 100;
     const rig = await openRig({ groups: 1 });
     const asked = countStatements(rig);
     try {
@@ -281,12 +301,12 @@ it.each(['own series', 'one series', 'results'] as const)(
         return [...asked.counts.values()].reduce((sum, count) => sum + count, 0);
       };
       // Six inserts for each 50 items, and few look-ups.
-      expect(await countOf(() => rig.register(aggregates(200, what), false))).toBeLessThanOrEqual(45);
+      expect(await countOf(() => rig.register(request, false))).toBeLessThanOrEqual(45);
       // 50 in a transaction, each of which asks some 20 times.
-      expect(await countOf(() => rig.worker().onIdle())).toBeLessThanOrEqual(100);
+      expect(await countOf(() => rig.worker().onIdle())).toBeLessThanOrEqual(computedMax);
       // A replaced item is put, and its transaction tells which one replaced it.
-      expect(await countOf(() => rig.register(aggregates(200, what), false))).toBeLessThanOrEqual(80 + 2 * 200);
-      expect(await countOf(() => rig.worker().onIdle())).toBeLessThanOrEqual(100);
+      expect(await countOf(() => rig.register(request, false))).toBeLessThanOrEqual(80 + 2 * 200);
+      expect(await countOf(() => rig.worker().onIdle())).toBeLessThanOrEqual(computedMax);
       expect((await rig.items()).map(({ state, revision }) => `${state} ${revision}`)).toEqual(
         Array.from({ length: 200 }, () => 'Active 2'),
       );

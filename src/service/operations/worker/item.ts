@@ -211,7 +211,7 @@ export class Item {
   /** Makes the item recompute everything. */
   async restart(session: ItemSession, changes: Partial<ItemRow>): Promise<void> {
     await this.checkpoints.dropAll(session);
-    await this.schedule.update(session, changes);
+    this.schedule.update(session, changes);
     if (!this.schedule.isOver) await this.makeDue(session);
   }
 
@@ -293,7 +293,7 @@ export class Item {
     const isBatch = processingType !== 'stream';
     if (isBatch && frequencyMs !== null && untilMs !== undefined) {
       await schedule.setDue(session, untilMs + frequencyMs, 0);
-      if (boundaryMs !== untilMs) await schedule.update(session, { boundaryMs: untilMs });
+      if (boundaryMs !== untilMs) schedule.update(session, { boundaryMs: untilMs });
       return schedule.setState(session, 'Active');
     }
     schedule.end(session);

@@ -1,6 +1,6 @@
 import { OutputLimitError, RequestError } from '../../../core/errors.js';
-import { equal, type Transaction } from '../../../storage/storage.js';
-import { AFTER_REPLICATION_MS, type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
+import type { Transaction } from '../../../storage/storage.js';
+import { AFTER_REPLICATION_MS, type ItemRow, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import type { TransactionState } from '../../status/request-states.js';
 import type { Transitions } from './transitions.js';
@@ -42,8 +42,8 @@ export class Schedule {
     return this.#row.state === 'Completed' || this.#row.state === 'Failed';
   }
 
-  async update({ writer }: ScheduleSession, changes: Partial<ItemRow>): Promise<void> {
-    await writer.update(items, this.#where(), changes);
+  update({ transitions }: Pick<ScheduleSession, 'transitions'>, changes: Partial<ItemRow>): void {
+    transitions.change(this.#row, changes);
     this.#row = { ...this.#row, ...changes };
   }
 
@@ -96,10 +96,5 @@ export class Schedule {
     const pauseMs = FIRST_PAUSE_MS * PAUSE_GROWTH ** (attempts - 1);
     if (isOver) this.end(session);
     else await this.setDue(session, context.clock.nowMs() + pauseMs, attempts);
-  }
-
-  #where() {
-    const { organisation, itemId } = this.#row;
-    return equal({ organisation, itemId });
   }
 }

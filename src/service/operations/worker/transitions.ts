@@ -1,14 +1,16 @@
 import { groupBy } from '../../../core/group.js';
-import { equal, type Transaction } from '../../../storage/storage.js';
+import { nextTurn } from '../../../storage/next-turn.js';
+import { type Condition, equal, type Transaction } from '../../../storage/storage.js';
 import { type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
 import { type Move, moveRequestTransactions, type Transition } from '../../status/request-states.js';
 
+type OfItem = Pick<ItemRow, 'organisation' | 'itemId'>;
 type ItemOfMove = Pick<ItemRow, 'organisation' | 'itemId' | 'transactionId'>;
 
 /** What is to be written of the items of an organisation. */
 interface Pending {
-  /** By item; the last one counts. */
-  readonly states: Map<string, string>;
+  /** By item: the columns that change. */
+  readonly changes: Map<string, Partial<ItemRow>>;
   /** In their order, as a request's transaction counts each. */
   readonly moves: Move[];
   /** Items without pending work. */
@@ -16,17 +18,22 @@ interface Pending {
 }
 
 /**
- * New states of items, which a transaction of the worker writes together: items that were registered together begin
+ * Changes of items, which a transaction of the worker writes together: items that were registered together begin
  * together, and most have the same request.
  */
 export class Transitions {
   readonly #pending = new Map<string, Pending>();
 
+  /** Changes the row of an item. */
+  change({ organisation, itemId }: ItemOfMove, changes: Partial<ItemRow>): void {
+    const pending = this.#of(organisation).changes;
+    pending.set(itemId, { ...pending.get(itemId), ...changes });
+  }
+
   /** Sets the state of an item and of its transaction. */
-  move({ organisation, itemId, transactionId }: ItemOfMove, transition: Transition): void {
-    const { states, moves } = this.#of(organisation);
-    states.set(itemId, transition.state);
-    moves.push({ transactionId, ...transition });
+  move(item: ItemOfMove, transition: Transition): void {
+    this.change(item, { state: transition.state });
+    this.#of(item.organisation).moves.push({ transactionId: item.transactionId, ...transition });
   }
 
   /** Ends the pending work of an item. */
@@ -42,23 +49,36 @@ export class Transitions {
   async write(tx: Transaction): Promise<void> {
     const all = [...this.#pending];
     this.#pending.clear();
-    for (const [organisation, { states, moves, ended }] of all) {
-      const where = (itemIds: Iterable<string>) =>
-        [...equal({ organisation }), ['itemId', 'in', [...itemIds]] as const] as const;
-      for (const [state, own] of groupBy(states.keys(), (itemId) => states.get(itemId)!)) {
-        await tx.update(items, where(own), { state });
+    for (const [organisation, { changes, moves, ended }] of all) {
+      for (const own of groupBy(changes, ([, change]) => JSON.stringify(change)).values()) {
+        const itemIds = own.map(([itemId]) => itemId);
+        await forSome(organisation, itemIds, (where) => tx.update(items, where, own[0]![1]));
       }
       if (moves.length > 0) await moveRequestTransactions(tx, organisation, moves);
-      if (ended.size > 0) await tx.delete(itemWork, where(ended));
+      await forSome(organisation, [...ended], (where) => tx.delete(itemWork, where));
     }
   }
 
   #of(organisation: string): Pending {
     let pending = this.#pending.get(organisation);
     if (pending === undefined) {
-      pending = { states: new Map(), moves: [], ended: new Set() };
+      pending = { changes: new Map(), moves: [], ended: new Set() };
       this.#pending.set(organisation, pending);
     }
     return pending;
+  }
+}
+
+/** In one statement, which others wait for. */
+const ITEMS_CHANGED = 250;
+
+async function forSome(
+  organisation: string,
+  itemIds: readonly string[],
+  work: (where: readonly Condition<OfItem>[]) => Promise<unknown>,
+): Promise<void> {
+  for (let from = 0; from < itemIds.length; from += ITEMS_CHANGED) {
+    if (from > 0) await nextTurn();
+    await work([...equal({ organisation }), ['itemId', 'in', itemIds.slice(from, from + ITEMS_CHANGED)]]);
   }
 }
