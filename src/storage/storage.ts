@@ -155,6 +155,11 @@ export interface Order<Row> {
 
 export interface Query<Row> {
   readonly where?: readonly Condition<Row>[];
+  /**
+   * Only rows that have all the values of one of these, which name the same columns and have no nulls, real numbers or
+   * bytes. Each is looked up separately, so with `where` they should give the first columns of an index.
+   */
+  readonly anyOf?: readonly Partial<Row>[];
   /** The primary key by default. Must be a total order (end it with the key) if `after` is used. */
   readonly orderBy?: readonly Order<Row>[];
   /** Only rows after this place in `orderBy`: a value for each of its columns (keyset paging). */

@@ -3,7 +3,7 @@ import { checkpointHeads } from '../../src/service/operations/worker/checkpoints
 import { parseAddress } from '../../src/storage/postgres/address.js';
 import { postgres } from '../../src/storage/postgres/dialect.js';
 import { loadPackage, Servers } from '../../src/storage/postgres/servers.js';
-import { find } from '../../src/storage/sql/statements.js';
+import { find, remove, type Statement } from '../../src/storage/sql/statements.js';
 import { sqlite } from '../../src/storage/sqlite/dialect.js';
 import { FILE_NAME } from '../../src/storage/sqlite/open.js';
 import type { Query, Storage } from '../../src/storage/storage.js';
@@ -14,6 +14,7 @@ import {
   itemSources,
   items,
   itemWork,
+  replicas,
   requestTransactions,
 } from '../../src/storage/tables/operations.js';
 import { provisionalSamples, segments, series } from '../../src/storage/tables/samples.js';
@@ -76,6 +77,11 @@ const ofSeries = (i: number) => ({
   seriesKey: i,
   itemId: `${i}`,
 });
+/** Some of one id, some of one metric, and others. */
+const named = (i: number) => ({
+  timeseriesId: i % 3 === 0 ? 'shared' : numbered(i),
+  metric: i % 3 === 1 ? 'shared' : numbered(i),
+});
 const ids = listed(numbered);
 const keys = listed((i) => i);
 
@@ -90,6 +96,14 @@ const lookUps: readonly LookUp[] = [
     (i) => ({ ...ofSeries(i), timeseriesId: 'many', metric: numbered(i), seriesKey: ROWS + i }),
     { where: [ofAcme, ['timeseriesId', '=', 'many'], ['metric', 'in', ids]] },
   ),
+  lookUp('series by names', series, 'metric', (i) => ({ ...ofSeries(i), ...named(i), seriesKey: 3 * ROWS + i }), {
+    where: [ofAcme],
+    anyOf: listed(named),
+  }),
+  lookUp('replicas by names', replicas, 'metric', (i) => ({ organisation, ...named(i) }), {
+    where: [ofAcme],
+    anyOf: listed(named),
+  }),
   lookUp('series by keys', series, 'seriesKey', (i) => ({ ...ofSeries(i), metric: 'Other', seriesKey: 2 * ROWS + i }), {
     where: [['seriesKey', 'in', keys]],
     orderBy: [{ column: 'seriesKey' }],
@@ -209,31 +223,45 @@ describe.runIf(hasPostgres)('PostgreSQL', () => {
   // A new table has no statistics yet, and a statement run several times is planned without its values.
   describe.each(['of new tables', 'of known tables'])('%s', (age) => {
     beforeAll(() => connection.exec(age === 'of known tables' ? 'ANALYZE' : 'SELECT 1'));
-    it.each(lookUps.flatMap((one) => ['force_custom_plan', 'force_generic_plan'].map((mode) => ({ ...one, mode }))))(
-      'reads little more than it finds of $what ($mode)',
-      async ({ table, query, mode }) => {
-        const { sql, values } = find({ dialect: postgres, table, shard: SHARD }, query);
-        const literals = values.map((value) => (typeof value === 'number' ? value : `'${String(value)}'`));
-        let count = 0;
-        await connection.exec(
-          `SET plan_cache_mode = ${mode}; PREPARE looked AS ${sql.replaceAll('?', () => `$${++count}`)}`,
-        );
-        const [[row] = []] = await connection.exec(
-          `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE looked (${literals.join(', ')})`,
-        );
-        await connection.exec('DEALLOCATE looked');
-        // `as`: PostgreSQL's JSON form of plans.
-        const [{ Plan }] = JSON.parse(String(row!['QUERY PLAN'])) as [{ Plan: PlanNode }];
-        const nodes = nodesOf(Plan);
-        const readCount = (node: PlanNode) =>
-          (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-        expect(Plan['Actual Rows']).toBeGreaterThan(0);
-        expect([nodes.map((node) => node['Node Type']), Math.max(...nodes.map(readCount))]).toEqual([
-          expect.not.arrayContaining(['Seq Scan']),
-          expect.toSatisfy((read: number) => read <= 8 * LISTED),
-        ]);
-      },
-    );
+    const planned = (some: readonly LookUp[]) =>
+      some.flatMap((one) => ['force_custom_plan', 'force_generic_plan'].map((mode) => ({ ...one, mode })));
+
+    /** Runs a statement, undoes it, and returns its plan with the rows that each step read. */
+    const planOf = async ({ sql, values }: Statement, mode: string): Promise<PlanNode> => {
+      const literals = values.map((value) => (typeof value === 'number' ? value : `'${String(value)}'`));
+      let count = 0;
+      await connection.exec(
+        `SET plan_cache_mode = ${mode}; PREPARE looked AS ${sql.replaceAll('?', () => `$${++count}`)}`,
+      );
+      const [, [row] = []] = await connection.exec(
+        `BEGIN; EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE looked (${literals.join(', ')}); ROLLBACK`,
+      );
+      await connection.exec('DEALLOCATE looked');
+      // `as`: PostgreSQL's JSON form of plans.
+      const [{ Plan }] = JSON.parse(String(row!['QUERY PLAN'])) as [{ Plan: PlanNode }];
+      return Plan;
+    };
+
+    const expectFew = (plan: PlanNode): void => {
+      const nodes = nodesOf(plan);
+      const readCount = (node: PlanNode) =>
+        (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+      expect([nodes.map((node) => node['Node Type']), Math.max(...nodes.map(readCount))]).toEqual([
+        expect.not.arrayContaining(['Seq Scan']),
+        expect.toSatisfy((read: number) => read > 0 && read <= 8 * LISTED),
+      ]);
+    };
+
+    it.each(planned(lookUps))('reads little more than it finds of $what ($mode)', async ({ table, query, mode }) => {
+      const plan = await planOf(find({ dialect: postgres, table, shard: SHARD }, query), mode);
+      expect(plan['Actual Rows']).toBeGreaterThan(0);
+      expectFew(plan);
+    });
+
+    const changes = lookUps.filter(({ query: { where = [] } }) => where.some(([, operator]) => operator === 'in'));
+    it.each(planned(changes))('reads little more than it deletes of $what ($mode)', async ({ table, query, mode }) => {
+      expectFew(await planOf(remove({ dialect: postgres, table, shard: SHARD }, query.where!), mode));
+    });
   });
 });
 

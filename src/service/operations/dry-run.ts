@@ -8,8 +8,8 @@ import type { Plan, PlanStep } from '../../plan/plan.js';
 import { inTurns, nextTurn } from '../../storage/next-turn.js';
 import { equal, type Reader } from '../../storage/storage.js';
 import { series } from '../../storage/tables/samples.js';
-import { checkConflicts, forEachItem, type ItemScope, itemOfResult } from './conflicts.js';
-import { type ItemDefinition, STEPS_PER_TURN } from './request.js';
+import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
+import { ITEMS_PER_TURN, type ItemDefinition, STEPS_PER_TURN } from './request.js';
 
 export interface DryRunScope extends ItemScope {
   /** Reads in each shard of the organisation. */
@@ -23,21 +23,28 @@ export async function dryRun(scope: DryRunScope, plan: Plan, definitions: readon
   const explained = explain(plan);
   await nextTurn();
   const items: Awaited<ReturnType<typeof describeItem>>[] = [];
-  await forEachItem(scope, definitions, async (within, definition) => {
-    // A request of one item has that item's plan.
-    const own = definition.plan === plan ? explained : explain(definition.plan);
-    items.push(await describeItem(within, definition, own));
-  });
+  for (let from = 0; from < definitions.length; from += ITEMS_PER_TURN) {
+    if (from > 0) await nextTurn();
+    await scope.readTogether(async (within) => {
+      for (const definition of definitions.slice(from, from + ITEMS_PER_TURN)) {
+        // A request of one item has that item's plan.
+        const own = definition.plan === plan ? explained : explain(definition.plan);
+        items.push(await describeItem(within, definition, own));
+      }
+    });
+  }
   return { plan, explain: explained, items };
 }
 
 async function describeItem(scope: DryRunScope, definition: ItemDefinition, explained: string) {
-  const { organisation, samples, readAt } = scope;
+  const { organisation, samples, shardOf, readIn } = scope;
+  const readAt = <Result>({ timeseriesId }: SeriesReference, work: (tx: Reader) => Promise<Result>) =>
+    readIn(shardOf(timeseriesId), work);
   const { output, processingType, plan: own } = definition;
-  const existing = await readAt(output.timeseriesId, (tx) => itemOfResult(tx, organisation, output));
+  const existing = await readAt(output, (tx) => itemOfResult(tx, organisation, output));
   const stored: StoredRange[] = [];
   for (const source of own.sources) {
-    const info = await readAt(source.timeseriesId, (tx) => samples.info(tx, organisation, source));
+    const info = await readAt(source, (tx) => samples.info(tx, organisation, source));
     stored.push(info ?? { sampleCount: 0, firstMs: null, lastMs: null });
   }
   const outputs = estimateOutputs(own, stored);

@@ -1,6 +1,7 @@
 import packageJson from '../../../package.json' with { type: 'json' };
-import { type SeriesReference, seriesName, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
-import { inTurns } from '../../storage/next-turn.js';
+import { groupBy } from '../../core/group.js';
+import { type SeriesReference, seriesKey, seriesName, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { nextTurn } from '../../storage/next-turn.js';
 import { NO_COLUMNS } from '../../storage/samples/samples.js';
 import type { SampleStore } from '../../storage/samples/store.js';
 import type { Placement } from '../../storage/shard.js';
@@ -19,13 +20,13 @@ import { createId, type ServiceContext } from '../context.js';
 import { badRequest } from '../http/errors.js';
 import type { ChildStates } from '../status/request-states.js';
 import { noteChange } from './catalog.js';
-import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
+import { checkConflicts, type ItemScope, itemsOfResults } from './conflicts.js';
 import { endPattern, forgetWork, MEMBERS_PER_TRANSACTION } from './end.js';
 import { addReplicas, dropReplicas } from './replicas.js';
-import { ITEMS_PER_TURN, type ItemDefinition, isPattern } from './request.js';
+import { type ItemDefinition, isPattern } from './request.js';
 import {
   childTransaction,
-  endRequestTransaction,
+  endRequestTransactions,
   type Registration,
   requestTransaction,
 } from './request-transactions.js';
@@ -74,24 +75,37 @@ export async function registerItems(
     organisation,
     samples: context.samples,
     isSpread,
-    readAt: (id, work) => work(over.at(id)),
+    shardOf: (timeseriesId) => placement.shardOf(timeseriesId),
+    readIn: (shard, work) => work(txs.find((tx) => tx.shard === shard)!),
     readTogether: (work) => work(scope),
   };
   await checkConflicts(scope, definitions);
   const parentId = createId(context);
   const children: RequestTransactionRow[] = [];
   const counts = new Map<Transaction, number>();
-  const patternCount = definitions.filter(({ plan }) => plan.every !== undefined).length;
+  const count = (tx: Transaction, added: number): void => {
+    counts.set(tx, (counts.get(tx) ?? 0) + added);
+  };
+  const patternCount = definitions.filter(isOfPattern).length;
   const memberRoom = Math.floor(MEMBERS_PER_TRANSACTION / (patternCount * txs.length));
-  for await (const definition of inTurns(definitions, ITEMS_PER_TURN)) {
-    const { plan, output } = definition;
+  for (const [index, some] of slicesOf(definitions).entries()) {
+    if (index > 0) await nextTurn();
+    const [first] = some;
+    if (!isOfPattern(first!)) {
+      const registered = new Map<ItemDefinition, RequestTransactionRow>();
+      for (const [tx, own] of groupBy(some, ({ output }) => over.at(output.timeseriesId))) {
+        const rows = await registerEach(context, tx, registration, own, parentId);
+        for (const [at, definition] of own.entries()) registered.set(definition, rows[at]!);
+        count(tx, own.length);
+      }
+      children.push(...some.map((definition) => registered.get(definition)!));
+      continue;
+    }
     // A pattern is registered in each shard, for its members there.
-    const places = plan.every === undefined ? [over.at(output.timeseriesId)] : txs;
     let child: RequestTransactionRow | undefined;
-    for (const tx of places) {
-      if (plan.every === undefined) child = await registerItem(context, tx, registration, definition, parentId);
-      else child = await registerPattern(context, tx, registration, definition, parentId, { child, memberRoom });
-      counts.set(tx, (counts.get(tx) ?? 0) + 1);
+    for (const tx of txs) {
+      child = await registerPattern(context, tx, registration, first!, parentId, { child, memberRoom });
+      count(tx, 1);
     }
     children.push(child!);
   }
@@ -123,43 +137,118 @@ function checkPatterns(definitions: readonly ItemDefinition[]): void {
   }
 }
 
-/** Registers an item, and replaces any existing item with the same result. */
-export async function registerItem(
+function isOfPattern({ plan }: ItemDefinition): boolean {
+  return plan.every !== undefined;
+}
+
+/** Items to register together: a pattern stands alone, since one before it may end members that are registered next. */
+function slicesOf(definitions: readonly ItemDefinition[]): readonly (readonly ItemDefinition[])[] {
+  const slices: ItemDefinition[][] = [];
+  for (const definition of definitions) {
+    const last = slices.at(-1);
+    const isFull = last === undefined || last.length >= ITEMS_PER_SLICE || isOfPattern(last[0]!);
+    if (isFull || isOfPattern(definition)) slices.push([definition]);
+    else last.push(definition);
+  }
+  return slices;
+}
+
+/** How many items to register at once. An item may have a thousand steps, so each write is a turn of the event loop. */
+const ITEMS_PER_SLICE = 50;
+
+/**
+ * Registers items with different results, each of which replaces any existing item with the same result.
+ *
+ * @returns their transactions.
+ */
+export async function registerEach(
   context: ServiceContext,
   tx: Transaction,
   registration: Registration,
-  definition: ItemDefinition,
+  definitions: readonly ItemDefinition[],
   parentId: string,
-): Promise<RequestTransactionRow> {
+): Promise<readonly RequestTransactionRow[]> {
+  const { samples, clock } = context;
   const { organisation } = registration.principal;
-  const { output } = definition;
-  const existing = await itemOfResult(tx, organisation, output);
-  const itemId = existing?.itemId ?? createId(context);
-  const child = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
-  await tx.insert(requestTransactions, child);
-  let sourcesBefore: readonly SeriesReference[] = [];
-  if (existing === undefined) {
-    // A series of this name may exist, but has no samples, as was checked: what clients wrote to it is deleted.
-    await context.samples.drop(tx, organisation, output);
-    await context.samples.append(tx, organisation, [{ ...output, ...NO_COLUMNS }], { itemId });
-  } else {
-    await endRequestTransaction(tx, existing, `replaced by transaction ${child.transactionId}`);
-    sourcesBefore = await forgetWork(tx, existing);
-    // Results of the same plan are replaced where they differ; until then they stay readable.
-    if (existing.planHash !== definition.planHash) await deleteAll(context.samples, tx, existing);
-  }
-  const nowMs = context.clock.nowMs();
-  await tx.put(items, itemRow(definition, child, { organisation, itemId, nowMs, existing }));
-  const { sources } = definition.plan;
-  for (const { timeseriesId, metric } of sources) {
-    await tx.insert(itemSources, { organisation, timeseriesId, metric, itemId });
-  }
+  const outputs = definitions.map(({ output }) => output);
+  const existingOf = await itemsOfResults(tx, samples, organisation, outputs);
+  const registered = definitions.map((definition) => {
+    const existing = existingOf.get(seriesKey(definition.output));
+    const itemId = existing?.itemId ?? createId(context);
+    const child = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
+    return { definition, existing, itemId, child };
+  });
+  const children = registered.map(({ child }) => child);
+  await tx.insertAll(requestTransactions, children);
+  await nextTurn();
+  const added = registered.filter(({ existing }) => existing === undefined);
+  // A series of this name may exist, but has no samples, as was checked: what clients wrote to it is deleted.
+  for (const { definition } of added) await samples.drop(tx, organisation, definition.output);
+  const results = added.map(({ definition: { output }, itemId }) => ({ ...output, itemId }));
+  if (results.length > 0) await samples.createResults(tx, organisation, results);
+  await nextTurn();
+  const sourcesBefore = await replaceItems(context, tx, organisation, registered);
+  const nowMs = clock.nowMs();
+  const rowOf = ({ definition, child, itemId, existing }: Registered): ItemRow =>
+    itemRow(definition, child, { organisation, itemId, nowMs, existing });
+  await tx.insertAll(items, added.map(rowOf));
+  for (const one of registered) if (one.existing !== undefined) await tx.put(items, rowOf(one));
+  await nextTurn();
+  const sources = registered.flatMap(({ definition, itemId }) =>
+    definition.plan.sources.map(({ timeseriesId, metric }) => ({ organisation, timeseriesId, metric, itemId })),
+  );
+  await tx.insertAll(itemSources, sources);
+  await nextTurn();
   const placement = await context.placements.in(tx, organisation);
-  const isWaiting = await addReplicas(tx, placement, organisation, sources);
+  await addReplicas(tx, placement, organisation, sources);
   await dropReplicas(context, tx, organisation, sourcesBefore);
-  const dueMs = isWaiting ? AFTER_REPLICATION_MS : nowMs;
-  await tx.put(itemWork, { organisation, itemId, dueMs, attemptCount: 0 });
-  return child;
+  const work = registered.map(({ definition, itemId }) => {
+    const isWaiting = definition.plan.sources.some(({ timeseriesId }) => placement.shardOf(timeseriesId) !== tx.shard);
+    return { organisation, itemId, dueMs: isWaiting ? AFTER_REPLICATION_MS : nowMs, attemptCount: 0 };
+  });
+  await tx.insertAll(itemWork, work);
+  await nextTurn();
+  return children;
+}
+
+interface Registered {
+  readonly definition: ItemDefinition;
+  /** The item that it replaces. */
+  readonly existing: ItemRow | undefined;
+  readonly itemId: string;
+  readonly child: RequestTransactionRow;
+}
+
+/** Ends what was begun for items that are replaced. @returns the series that they read */
+async function replaceItems(
+  { samples }: ServiceContext,
+  tx: Transaction,
+  organisation: string,
+  registered: readonly Registered[],
+): Promise<readonly SeriesReference[]> {
+  const replaced = registered.flatMap(({ definition, existing, child }) =>
+    existing === undefined ? [] : [{ definition, existing, message: `replaced by transaction ${child.transactionId}` }],
+  );
+  if (replaced.length === 0) return [];
+  await endRequestTransactions(
+    tx,
+    organisation,
+    replaced.map(({ existing, message }) => ({ item: existing, message })),
+  );
+  const sourcesBefore = await forgetWork(
+    tx,
+    organisation,
+    replaced.map(({ existing }) => existing.itemId),
+  );
+  // Results of the same plan are replaced where they differ; until then they stay readable.
+  const outdated = replaced.filter(({ existing, definition }) => existing.planHash !== definition.planHash);
+  await deleteResults(
+    samples,
+    tx,
+    organisation,
+    outdated.map(({ existing }) => existing),
+  );
+  return sourcesBefore;
 }
 
 function itemRow(
@@ -219,14 +308,19 @@ async function registerPattern(
   return row;
 }
 
-/** Deletes the samples of a result, final and provisional; the series stays. */
-async function deleteAll(
+/** Deletes the samples of results, final and provisional; the series stay. */
+async function deleteResults(
   samples: SampleStore,
   tx: Transaction,
-  { organisation, itemId, timeseriesId, metric }: ItemRow,
+  organisation: string,
+  results: readonly ItemRow[],
 ): Promise<void> {
+  const [first] = results;
+  if (first === undefined) return;
   const deleted = { fromMs: TIME_MS_MIN, untilMs: TIME_MS_END };
-  const result = { timeseriesId, metric };
-  await samples.append(tx, organisation, [{ ...result, ...NO_COLUMNS, deleted }], { itemId });
-  await samples.setProvisional(tx, organisation, { ...result, ...NO_COLUMNS });
+  const changes = results.map(({ timeseriesId, metric }) => ({ timeseriesId, metric, ...NO_COLUMNS, deleted }));
+  await samples.append(tx, organisation, changes, { itemId: first.itemId });
+  for (const { timeseriesId, metric } of results) {
+    await samples.setProvisional(tx, organisation, { timeseriesId, metric, ...NO_COLUMNS });
+  }
 }

@@ -1,32 +1,42 @@
-import type { SeriesReference } from '../../core/series.js';
+import { type SeriesReference, seriesKey } from '../../core/series.js';
 import type { Placement } from '../../storage/shard.js';
 import { equal, type Transaction } from '../../storage/storage.js';
+import type { RowIn } from '../../storage/table.js';
 import { itemSources, replicas, replicationProgress } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
 
-/**
- * Asks the worker of this shard to copy those of the series that lie in other shards.
- *
- * @returns whether there are any: items that read them wait until they are copied.
- */
+/** Asks the worker of this shard to copy those of the series that lie in other shards: items that read them wait. */
 export async function addReplicas(
   tx: Transaction,
   placement: Placement,
   organisation: string,
   sources: readonly SeriesReference[],
-): Promise<boolean> {
-  let isAny = false;
+): Promise<void> {
+  const elsewhere = new Map<string, RowIn<typeof replicas>>();
   for (const { timeseriesId, metric } of sources) {
     const sourceShard = placement.shardOf(timeseriesId);
     if (sourceShard === tx.shard) continue;
-    isAny = true;
-    const key = { organisation, timeseriesId, metric };
-    if ((await tx.get(replicas, key)) !== undefined) continue;
-    await tx.insert(replicas, { ...key, sourceShard, itemId: null, isFilled: false, filledMs: null });
-    if ((await tx.get(replicationProgress, { sourceShard })) !== undefined) continue;
-    await tx.insert(replicationProgress, { sourceShard, readCommit: null });
+    const row = { organisation, timeseriesId, metric, sourceShard, itemId: null, isFilled: false, filledMs: null };
+    elsewhere.set(seriesKey(row), row);
   }
-  return isAny;
+  for (const { timeseriesId, metric } of await replicasOf(tx, organisation, [...elsewhere.values()])) {
+    elsewhere.delete(seriesKey({ timeseriesId, metric }));
+  }
+  if (elsewhere.size === 0) return;
+  const added = [...elsewhere.values()];
+  await tx.insertAll(replicas, added);
+  const shards = new Set(added.map(({ sourceShard }) => sourceShard));
+  for (const { sourceShard } of await tx.find(replicationProgress)) shards.delete(sourceShard);
+  await tx.insertAll(
+    replicationProgress,
+    [...shards].map((sourceShard) => ({ sourceShard, readCommit: null })),
+  );
+}
+
+async function replicasOf(tx: Transaction, organisation: string, series: readonly SeriesReference[]) {
+  if (series.length === 0) return [];
+  const anyOf = series.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+  return tx.find(replicas, { where: equal({ organisation }), anyOf });
 }
 
 /** Deletes the replicas among these series that nothing reads any more. */
@@ -36,9 +46,8 @@ export async function dropReplicas(
   organisation: string,
   sources: readonly SeriesReference[],
 ): Promise<void> {
-  for (const { timeseriesId, metric } of sources) {
+  for (const { timeseriesId, metric } of await replicasOf(tx, organisation, sources)) {
     const key = { organisation, timeseriesId, metric };
-    if ((await tx.get(replicas, key)) === undefined) continue;
     const readers = await tx.find(itemSources, { where: equal(key), limit: 1 });
     if (readers.length > 0) continue;
     await tx.delete(replicas, equal(key));

@@ -3,7 +3,7 @@ import type { ItemRow, RequestTransactionRow } from '../../storage/tables/operat
 import { createId, type ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
 import type { TransactionPayload } from '../status/record.js';
-import { type ChildStates, moveRequestTransaction, stateOf } from '../status/request-states.js';
+import { type ChildStates, moveRequestTransactions, stateOf } from '../status/request-states.js';
 import type { ItemDefinition } from './request.js';
 
 // The transactions by which callers follow a request to register items: one for the request, and one for each item.
@@ -76,10 +76,17 @@ export function childTransaction(
   };
 }
 
-/** Ends the transaction of an item that is replaced or deleted, unless it is over. */
-export async function endRequestTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
-  const isOver = stateOf(item) === 'Failed' || stateOf(item) === 'Completed';
-  if (!isOver) await moveRequestTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });
+/** Ends the transactions of items that are replaced or deleted, unless they are over. */
+export async function endRequestTransactions(
+  tx: Transaction,
+  organisation: string,
+  ended: readonly { readonly item: ItemRow; readonly message: string }[],
+): Promise<void> {
+  const running = ended.filter(({ item }) => stateOf(item) !== 'Failed' && stateOf(item) !== 'Completed');
+  const moves = running.map(({ item: { transactionId }, message }) => {
+    return { transactionId, state: 'Completed' as const, message };
+  });
+  if (moves.length > 0) await moveRequestTransactions(tx, organisation, moves);
 }
 
 function transactionOf(

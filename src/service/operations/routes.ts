@@ -140,12 +140,13 @@ async function dryRunScope({ storage, samples, placements }: ServiceContext, org
     organisation,
     samples,
     isSpread: placement.shards.length > 1,
-    readAt: (timeseriesId, work) => storage.read(placement.shardOf(timeseriesId), work),
+    shardOf: (timeseriesId) => placement.shardOf(timeseriesId),
+    readIn: (shard, work) => storage.read(shard, work),
     readTogether: (work) => {
       if (placement.shards.length > 1) return work(scope);
       // Not nested: the inner read would wait for a writer that waits for the outer one.
       return storage.read(placement.home, (tx) =>
-        work({ ...scope, readAt: (_, read) => read(tx), readEach: (read) => read(tx) }),
+        work({ ...scope, readIn: (_, read) => read(tx), readEach: (read) => read(tx) }),
       );
     },
     readEach: async (work) => {

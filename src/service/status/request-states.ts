@@ -1,5 +1,10 @@
+import { groupBy } from '../../core/group.js';
+import { inTurns } from '../../storage/next-turn.js';
 import { equal, type Transaction } from '../../storage/storage.js';
-import { type RequestTransactionRow, requestTransactions } from '../../storage/tables/operations.js';
+import type { RowIn } from '../../storage/table.js';
+import { type RequestTransactionRow, requestHeads, requestTransactions } from '../../storage/tables/operations.js';
+
+type Head = RowIn<typeof requestHeads>;
 
 export interface Transition {
   readonly state: TransactionState;
@@ -9,39 +14,115 @@ export interface Transition {
   readonly isRetry?: boolean;
 }
 
+/** A transition of the request transaction with this id. */
+export interface Move extends Transition {
+  readonly transactionId: string;
+}
+
 /** Sets the state of a request transaction, and updates its ancestors. */
-export async function moveRequestTransaction(
+export function moveRequestTransaction(
   tx: Transaction,
   organisation: string,
   transactionId: string,
-  { state, message, isRetry = false }: Transition,
+  transition: Transition,
 ): Promise<void> {
-  const child = await tx.get(requestTransactions, { organisation, transactionId });
-  if (child === undefined) throw new Error(`assertion failed: there is no transaction ${transactionId}`);
-  const retryCount = child.retryCount + (isRetry ? 1 : 0);
-  if (child.state === state && child.message === message && !isRetry) return;
-  await update(tx, child, { state, message, retryCount });
-  await updateParent(tx, child, { state, message, isRetry });
+  return moveRequestTransactions(tx, organisation, [{ transactionId, ...transition }]);
+}
+
+/** The same for several transitions, one after the other: each row is read and written once. */
+export async function moveRequestTransactions(
+  tx: Transaction,
+  organisation: string,
+  moves: readonly Move[],
+): Promise<void> {
+  const heads = new Heads(tx, organisation);
+  await heads.load(moves.map(({ transactionId }) => transactionId));
+  for await (const { transactionId, state, message, isRetry = false } of inTurns(moves, MOVES_PER_TURN)) {
+    const child = await heads.get(transactionId);
+    if (child === undefined) throw new Error(`assertion failed: there is no transaction ${transactionId}`);
+    const retryCount = child.retryCount + (isRetry ? 1 : 0);
+    if (child.state === state && child.message === message && !isRetry) continue;
+    heads.change(child, { state, message, retryCount });
+    await changeParent(heads, child, { state, message, isRetry });
+  }
+  await heads.write();
+}
+
+const MOVES_PER_TURN = 250;
+
+/** Rows of transactions, as they are to be written. */
+class Heads {
+  readonly #tx: Transaction;
+  readonly #organisation: string;
+  /** Undefined for one that is no longer there. */
+  readonly #stored = new Map<string, Head | undefined>();
+  readonly #changes = new Map<string, Partial<Head>>();
+
+  constructor(tx: Transaction, organisation: string) {
+    this.#tx = tx;
+    this.#organisation = organisation;
+  }
+
+  /** Reads them and their parents, many at once. */
+  async load(transactionIds: readonly string[]): Promise<void> {
+    const found = await this.#find(transactionIds);
+    await this.#find(found.flatMap(({ parentId }) => parentId ?? []));
+  }
+
+  async #find(ids: readonly string[]): Promise<readonly Head[]> {
+    const transactionIds = [...new Set(ids)].filter((id) => !this.#stored.has(id));
+    if (transactionIds.length === 0) return [];
+    for (const id of transactionIds) this.#stored.set(id, undefined);
+    const where = [...equal({ organisation: this.#organisation }), ['transactionId', 'in', transactionIds]] as const;
+    const found = await this.#tx.find(requestHeads, { where });
+    for (const head of found) this.#stored.set(head.transactionId, head);
+    return found;
+  }
+
+  async get(transactionId: string): Promise<Head | undefined> {
+    await this.#find([transactionId]);
+    const stored = this.#stored.get(transactionId);
+    return stored === undefined ? undefined : { ...stored, ...this.#changes.get(transactionId) };
+  }
+
+  change({ transactionId }: Head, changes: Partial<Head>): void {
+    this.#changes.set(transactionId, { ...this.#changes.get(transactionId), ...changes });
+  }
+
+  /** Rows that change in the same way, as those of items that begin together, are written at once. */
+  async write(): Promise<void> {
+    const groups = groupBy(this.#changes, ([, changes]) => JSON.stringify(changes));
+    const written = [...groups.values()].map((group) => {
+      const ids = group.map(([transactionId]) => transactionId);
+      const where = [...equal({ organisation: this.#organisation }), ['transactionId', 'in', ids]] as const;
+      return this.#tx.update(requestHeads, where, group[0]![1]);
+    });
+    // Together, so that they travel together to a database elsewhere.
+    await Promise.all(written);
+  }
 }
 
 /** Updates the parent of a transaction after a transition, and that one's parent in turn. */
-async function updateParent(tx: Transaction, child: RequestTransactionRow, transition: Transition): Promise<void> {
-  const { state, message, isRetry = false } = transition;
-  const { organisation, parentId } = child;
-  const parent =
-    parentId === null ? undefined : await tx.get(requestTransactions, { organisation, transactionId: parentId });
+async function changeParent(heads: Heads, child: Head, { state, message, isRetry = false }: Transition): Promise<void> {
+  const parent = child.parentId === null ? undefined : await heads.get(child.parentId);
   if (parent === undefined) return;
-  const before = childStatesOf(parent);
-  const states = moveChild(before, stateOf(child), state);
+  const states = moveChild(childStatesOf(parent), stateOf(child), state);
   const changes = {
     childStates: JSON.stringify(states),
     state: parentState(states),
     retryCount: parent.retryCount + (isRetry ? 1 : 0),
     message: parentMessage(parent, states, state === 'Failed' || isRetry ? message : null),
   };
-  await update(tx, parent, changes);
+  heads.change(parent, changes);
   const { state: stateNow, message: messageNow } = changes;
-  if (stateNow !== parent.state) await updateParent(tx, parent, { state: stateNow, message: messageNow });
+  if (stateNow !== parent.state) await changeParent(heads, parent, { state: stateNow, message: messageNow });
+}
+
+/** Updates the ancestors of a transaction after a transition. */
+async function updateParent(tx: Transaction, child: Head, transition: Transition): Promise<void> {
+  const heads = new Heads(tx, child.organisation);
+  await changeParent(heads, child, transition);
+  await heads.write();
 }
 
 /** The transaction of a request whose items lie in several shards, from its part in each of them. */
@@ -91,7 +172,7 @@ export async function moveOwnState(
 export const NOT_COMPUTED = 'not computed: ';
 
 // The message of the latest failure; null once no child is failed or running.
-function parentMessage(parent: RequestTransactionRow, states: ChildStates, newMessage: string | null): string | null {
+function parentMessage(parent: Head, states: ChildStates, newMessage: string | null): string | null {
   if (newMessage !== null) return newMessage;
   if (parent.message?.startsWith(NOT_COMPUTED)) return parent.message;
   return (states.Failed ?? 0) > 0 || (states.Running ?? 0) > 0 ? parent.message : null;
@@ -107,7 +188,7 @@ async function update(
   await tx.update(requestTransactions, where, changes);
 }
 
-function childStatesOf({ childStates }: RequestTransactionRow): ChildStates {
+function childStatesOf({ childStates }: Pick<Head, 'childStates'>): ChildStates {
   // Written by this file, or when the transaction was created.
   return childStates === null ? {} : (JSON.parse(childStates) as ChildStates);
 }

@@ -6,7 +6,13 @@ import type { ColumnType } from '../table.js';
 export const postgres: Dialect = {
   place: (value) => ({ sql: '?', values: [textOf(value)] }),
   oneOf,
+  oneOfRows,
   eachOf,
+  // By a row's place the server finds it without an index, and a statement sees the places of all rows at its start.
+  placedIn: {
+    column: 'ctid',
+    rowsOf: ({ sql, values }) => ({ sql: `ctid = ANY (ARRAY(SELECT ctid FROM ${sql}))`, values }),
+  },
   // `as`: the statement selected the columns of this table, and the parsers below gave them their types.
   decodeRows: <Row>(_: unknown, rows: Record<string, unknown>[]) => rows as Row[],
 };
@@ -23,17 +29,37 @@ function oneOf(column: string, type: ColumnType, values: readonly Bound[]): Stat
   return { sql: `${column} = ANY (?::${ARRAY_TYPES[type]}[])`, values: [arrayOf(values)] };
 }
 
+function oneOfRows(lists: readonly ListedColumn[]): Statement {
+  const { arrays, values } = arraysOf(lists);
+  return { sql: `(${lists.map(({ column }) => column).join(', ')}) IN (SELECT * FROM unnest(${arrays}))`, values };
+}
+
 /**
  * PostgreSQL often turns a condition with a list into a scan of all rows of the organisation: before the table is
- * analysed, or to get the order. With OFFSET it plans each value separately, and with ORDER BY it picks, of two
- * indexes with the same first columns, the one that has the value.
+ * analysed, or to get the order. With OFFSET it plans each place separately, and with ORDER BY it picks, of two
+ * indexes with the same first columns, the one that has the values.
  */
-function eachOf({ column, type, values }: ListedColumn, table: string, condition: Statement): Statement {
+function eachOf(lists: readonly ListedColumn[], columns: string, table: string, condition: Statement): Statement {
+  const { arrays, values } = arraysOf(lists);
+  const names = lists.map((_, i) => `"listed${i}"`);
+  const last = lists.length - 1;
+  // An order by a column that equals something would be dropped.
+  const matches = lists.map(({ column }, i) =>
+    i < last
+      ? `${column} = "list".${names[i]}`
+      : `${column} >= "list".${names[i]} AND ${column} <= "list".${names[i]} ORDER BY ${column}`,
+  );
   return {
-    sql: `unnest(?::${ARRAY_TYPES[type]}[]) AS "list" ("listed") CROSS JOIN LATERAL
-      (SELECT * FROM ${table} WHERE ${condition.sql} AND ${column} >= "list"."listed" AND ${column} <= "list"."listed"
-        ORDER BY ${column} OFFSET 0) AS "found"`,
-    values: [arrayOf(values), ...condition.values],
+    sql: `unnest(${arrays}) AS "list" (${names.join(', ')}) CROSS JOIN LATERAL
+      (SELECT ${columns} FROM ${table} WHERE ${condition.sql} AND ${matches.join(' AND ')} OFFSET 0) AS "found"`,
+    values: [...values, ...condition.values],
+  };
+}
+
+function arraysOf(lists: readonly ListedColumn[]) {
+  return {
+    arrays: lists.map(({ type }) => `?::${ARRAY_TYPES[type]}[]`).join(', '),
+    values: lists.map(({ values }) => arrayOf(values)),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Catalogue } from './catalogue.js';
 import { encodeLogRow, type KeyedChange } from './log-bytes.js';
 import { logChecksum } from './log-row.js';
 import type { PendingLogs } from './pending.js';
-import { type Progress, readProgress, writeProgress } from './progress.js';
+import { readProgress, writeProgress } from './progress.js';
 import { type Origin, ResultSeriesError, type SampleChange } from './samples.js';
 
 export interface AppendOptions {
@@ -38,7 +38,14 @@ export async function append(
   if (itemId === undefined && result?.itemId != null) throw new ResultSeriesError(result, result.itemId);
   const missing = known.includes(undefined) ? changes.filter((_, i) => known[i] === undefined) : [];
   const created =
-    missing.length === 0 ? NONE : await create(tx, progress, organisation, missing, clock.nowMs(), itemId);
+    missing.length === 0
+      ? NONE
+      : await createSeries(
+          tx,
+          organisation,
+          missing.map(({ timeseriesId, metric }) => ({ timeseriesId, metric, itemId: itemId ?? null })),
+          clock.nowMs(),
+        );
   const keyed: KeyedChange[] = [];
   for (const [i, change] of changes.entries()) {
     const { timeMs, value, deleted } = change;
@@ -93,15 +100,14 @@ async function takeOffset(tx: Transaction, organisation: string, origin: Origin)
   return true;
 }
 
-/** Creates each series once; returns the keys by name. */
-async function create(
+/** Creates each series once, as the result of an item or, with null, of clients; returns the keys by name. */
+export async function createSeries(
   tx: Transaction,
-  progress: Progress,
   organisation: string,
-  references: readonly SeriesReference[],
+  references: readonly (SeriesReference & { readonly itemId: string | null })[],
   createdMs: number,
-  itemId: string | undefined,
 ): Promise<ReadonlyMap<string, number>> {
+  const progress = await readProgress(tx);
   const keys = new Map<string, number>();
   let rows: SeriesRow[] = [];
   for (const reference of references) {
@@ -114,7 +120,7 @@ async function create(
       timeseriesId: reference.timeseriesId,
       metric: reference.metric,
       seriesKey: key,
-      itemId: itemId ?? null,
+      itemId: reference.itemId,
       createdMs,
       createdCommit: tx.commit,
       sampleCount: 0,

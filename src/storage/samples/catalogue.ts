@@ -1,7 +1,7 @@
 import { groupBy } from '../../core/group.js';
 import { type SeriesReference, seriesKey } from '../../core/series.js';
 import { inTurns } from '../next-turn.js';
-import type { Condition, Reader } from '../storage.js';
+import { type Condition, equal, type Reader } from '../storage.js';
 import { type SeriesRow, series } from '../tables/samples.js';
 import type { Progress } from './progress.js';
 
@@ -69,6 +69,12 @@ export class Catalogue {
     return found;
   }
 
+  /** Keeps rows that this reader has found. */
+  keep(tx: Reader, progress: Progress, rows: Iterable<SeriesRow>): void {
+    const cache = this.#cacheOf(tx, progress);
+    for (const row of rows) this.#add(tx, cache, row);
+  }
+
   /** Undefined if the reader sees other drops than the cache, or one that may be undone. */
   #cacheOf(tx: Reader, { droppedCommit }: Progress): ShardCache | undefined {
     if (droppedCommit > tx.durableCommit) return undefined;
@@ -96,6 +102,20 @@ export class Catalogue {
     }
     return known;
   }
+}
+
+/** The rows of those of the series that exist, by name, as this transaction sees them. */
+export async function seriesNamed(
+  tx: Reader,
+  organisation: string,
+  references: readonly SeriesReference[],
+): Promise<Map<string, SeriesRow>> {
+  const rows = new Map<string, SeriesRow>();
+  for await (const some of inTurns(cut(references, SERIES_LOOKED_UP), 1)) {
+    const anyOf = some.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+    for (const row of await tx.find(series, { where: equal({ organisation }), anyOf })) rows.set(seriesKey(row), row);
+  }
+  return rows;
 }
 
 /** Conditions that find exactly these series: grouped by metric, or by id if that takes fewer groups. */

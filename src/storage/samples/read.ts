@@ -19,7 +19,9 @@ export interface OpenSeries {
   readonly key: number;
   readonly patch: Patch;
   /** Whether it may have provisional samples. */
-  readonly isResult: boolean;
+  readonly isPreviewed: boolean;
+  /** Whether it may have segments. */
+  readonly hasSegments: boolean;
 }
 
 /** The samples of a range from segments and log, and provisional ones unless excluded. */
@@ -27,7 +29,7 @@ export async function readSamples(tx: Reader, series: OpenSeries, range: SampleR
   const { fromMs = -Infinity, untilMs = Infinity, limit = Infinity, isDescending = false } = range;
   if (!(fromMs < untilMs) || limit <= 0) return NO_COLUMNS;
   const finals = await readFinals(tx, series, fromMs, untilMs, limit, isDescending);
-  if (range.isFinalOnly === true || !series.isResult) return finals;
+  if (range.isFinalOnly === true || !series.isPreviewed) return finals;
   const provisional = between(await readProvisional(tx, series.key), fromMs, untilMs);
   if (provisional.timeMs.length === 0) return finals;
   return cutTo(overlay(provisional, { ...finals, deleted: [] }), limit, isDescending);
@@ -41,12 +43,15 @@ export async function readProvisional(tx: Reader, seriesKey: number): Promise<Co
 /** Reads from one end of the range to the other, some segments at a time, until there are enough samples. */
 async function readFinals(
   tx: Reader,
-  { key, patch }: OpenSeries,
+  { key, patch, hasSegments }: OpenSeries,
   fromMs: number,
   untilMs: number,
   limit: number,
   isDescending: boolean,
 ): Promise<Columns> {
+  if (!hasSegments) {
+    return cutTo(between(patchBetween(patch, fromMs, untilMs), fromMs, untilMs), limit, isDescending);
+  }
   const parts: Columns[] = [];
   let [startMs, endMs] = [fromMs, untilMs];
   // The segment that contains the end of the range ends after it; `segmentsBefore` finds only earlier ones.
@@ -97,10 +102,15 @@ type Counted = Pick<SeriesInfo, 'sampleCount' | 'firstMs' | 'lastMs'>;
 export async function describeSeries(tx: Reader, row: SeriesRow, patch: Patch): Promise<SeriesInfo> {
   const { timeseriesId, metric, itemId, sampleCount, firstMs, lastMs } = row;
   const { timeMs, value, deleted } = patch;
-  const series = { key: row.seriesKey, patch: { timeMs, value, deleted }, isResult: itemId !== null };
+  const series = {
+    key: row.seriesKey,
+    patch: { timeMs, value, deleted },
+    isPreviewed: itemId !== null,
+    hasSegments: true,
+  };
   try {
     const finals = await countFinals(tx, row, series);
-    const counted = series.isResult ? await addProvisional(tx, series, finals) : finals;
+    const counted = series.isPreviewed ? await addProvisional(tx, series, finals) : finals;
     return { timeseriesId, metric, itemId, ...counted };
   } catch (error) {
     if (!(error instanceof DamagedSamplesError)) throw error;

@@ -1,14 +1,22 @@
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { inTurns } from '../next-turn.js';
 import { equal, type Reader, type Transaction } from '../storage.js';
-import { provisionalSamples, type SampleLogRow, type SeriesRow, segments, series } from '../tables/samples.js';
-import { type AppendOptions, type AppendParts, append, logChanges } from './append.js';
-import { Catalogue, type KnownSeries } from './catalogue.js';
+import {
+  provisionalHeads,
+  provisionalSamples,
+  type SampleLogRow,
+  type SeriesRow,
+  segments,
+  series,
+} from '../tables/samples.js';
+import { type AppendOptions, type AppendParts, append, createSeries, logChanges } from './append.js';
+import { Catalogue, type KnownSeries, seriesNamed } from './catalogue.js';
 import { Compaction } from './compaction/compact.js';
 import { type Move, storeMove } from './compaction/move.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
 import { readChange } from './log-bytes.js';
 import { inspectRow } from './log-row.js';
+import { LookedUp } from './looked-up.js';
 import { logRows, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
 import { describeSeries, readProvisional, readSamples } from './read.js';
@@ -47,6 +55,7 @@ export class SampleStore {
   readonly #parts: AppendParts;
   readonly #compaction: Compaction;
   readonly #written = new WrittenCommits();
+  readonly #lookedUp = new LookedUp();
 
   constructor(parts: AppendParts, compaction: Compaction) {
     this.#parts = parts;
@@ -67,7 +76,48 @@ export class SampleStore {
     options: AppendOptions = {},
   ): Promise<boolean> {
     this.#written.note(tx, organisation, changes);
+    this.#lookedUp.forgetMissing(tx, organisation, changes);
     return append(this.#parts, tx, organisation, changes, options);
+  }
+
+  /**
+   * Looks series up, many at once, for what the transaction does with each of them afterwards: it must be one that does
+   * not compact.
+   *
+   * @returns the rows of those that exist, by name.
+   */
+  async lookUp(
+    tx: Reader,
+    organisation: string,
+    of: readonly SeriesReference[],
+  ): Promise<ReadonlyMap<string, SeriesRow>> {
+    const unknown = of.filter((one) => this.#lookedUp.of(tx, organisation, one) === undefined);
+    const found = await seriesNamed(tx, organisation, unknown);
+    const keys = [...found.values()].flatMap(({ itemId, seriesKey: key }) => (itemId === null ? [] : [key]));
+    const previewed = new Set<number>();
+    for (let from = 0; from < keys.length; from += RESULTS_READ) {
+      const where = [['seriesKey', 'in', keys.slice(from, from + RESULTS_READ)]] as const;
+      for (const { seriesKey: key } of await tx.find(provisionalHeads, { where })) previewed.add(key);
+    }
+    this.#lookedUp.keep(tx, organisation, unknown, found, previewed);
+    if (found.size > 0) this.#parts.catalogue.keep(tx, await readProgress(tx), found.values());
+    const rows = new Map<string, SeriesRow>();
+    for (const one of of) {
+      const row = this.#lookedUp.of(tx, organisation, one)?.row;
+      if (row != null) rows.set(seriesKey(one), row);
+    }
+    return rows;
+  }
+
+  /** Creates series, none of which exists, as the results of items. */
+  async createResults(
+    tx: Transaction,
+    organisation: string,
+    results: readonly (SeriesReference & { readonly itemId: string })[],
+  ): Promise<void> {
+    this.#written.note(tx, organisation, results);
+    this.#lookedUp.forgetMissing(tx, organisation, results);
+    await createSeries(tx, organisation, results, this.#parts.clock.nowMs());
   }
 
   /**
@@ -81,7 +131,10 @@ export class SampleStore {
       throw new Error(`provisional samples of ${seriesKey(samples)}, which is not the result of an item`);
     }
     const { key } = known;
-    if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, equal({ seriesKey: key }));
+    const isEmpty = samples.timeMs.length === 0;
+    if (isEmpty && this.#lookedUp.of(tx, organisation, samples)?.isPreviewed === false) return;
+    this.#lookedUp.forget(tx, organisation, [samples]);
+    if (isEmpty) await tx.delete(provisionalSamples, equal({ seriesKey: key }));
     else await tx.put(provisionalSamples, { commit: tx.commit, ...packProvisional(key, samples) });
   }
 
@@ -120,11 +173,15 @@ export class SampleStore {
   async read(tx: Reader, organisation: string, of: SeriesReference, range: SampleRange = {}): Promise<Columns> {
     const { catalogue, logs } = this.#parts;
     const progress = await readProgress(tx);
+    const seen = this.#lookedUp.of(tx, organisation, of);
+    if (seen?.row === null) return NO_COLUMNS;
     const [known] = await catalogue.find(tx, progress, organisation, [of]);
     if (known === undefined) return NO_COLUMNS;
     const log = await logs.open(tx, progress);
     const { key, itemId } = known;
-    return readSamples(tx, { key, patch: await log.patchOf(known), isResult: itemId !== null }, range);
+    const patch = await log.patchOf(known);
+    const isPreviewed = itemId !== null && seen?.isPreviewed !== false;
+    return readSamples(tx, { key, patch, isPreviewed, hasSegments: seen?.row.sampleCount !== 0 }, range);
   }
 
   /** The series of an organisation with their time ranges, in order of (timeseriesId, metric), after a place. */
@@ -144,8 +201,13 @@ export class SampleStore {
   }
 
   async info(tx: Reader, organisation: string, of: SeriesReference): Promise<SeriesInfo | undefined> {
-    const row = await tx.get(series, keyOf(organisation, of));
+    const row = await this.#rowOf(tx, organisation, of);
     return row === undefined ? undefined : (await this.#describe(tx, [row]))[0];
+  }
+
+  async #rowOf(tx: Reader, organisation: string, of: SeriesReference): Promise<SeriesRow | undefined> {
+    const seen = this.#lookedUp.of(tx, organisation, of);
+    return seen === undefined ? tx.get(series, keyOf(organisation, of)) : (seen.row ?? undefined);
   }
 
   async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
@@ -162,7 +224,7 @@ export class SampleStore {
   async forgottenMs(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<number | undefined> {
     let latestMs: number | undefined;
     for (const reference of of) {
-      const forgottenMs = (await tx.get(series, keyOf(organisation, reference)))?.forgottenMs ?? undefined;
+      const forgottenMs = (await this.#rowOf(tx, organisation, reference))?.forgottenMs ?? undefined;
       if (forgottenMs !== undefined && !(latestMs !== undefined && latestMs >= forgottenMs)) latestMs = forgottenMs;
     }
     return latestMs;
@@ -177,6 +239,7 @@ export class SampleStore {
     // As they are read: merged with the final samples, which win.
     const shown = await this.read(tx, organisation, of, { fromMs: provisional.timeMs[0] ?? Infinity });
     await this.append(tx, organisation, [{ timeseriesId, metric, ...shown }], { itemId });
+    this.#lookedUp.forget(tx, organisation, [of]);
     await tx.delete(provisionalSamples, equal({ seriesKey: row.seriesKey }));
     await tx.put(series, { ...row, itemId: null });
     // Caches of the series are as wrong as after a drop.
@@ -189,6 +252,7 @@ export class SampleStore {
     if (row === undefined) {
       await this.append(tx, organisation, [{ ...of, ...NO_COLUMNS }], itemId === null ? {} : { itemId });
     } else if (row.itemId !== itemId) {
+      this.#lookedUp.forget(tx, organisation, [of]);
       await tx.delete(provisionalSamples, equal({ seriesKey: row.seriesKey }));
       await tx.put(series, { ...row, itemId });
       await writeProgress(tx, { ...(await readProgress(tx)), droppedCommit: tx.commit });
@@ -197,10 +261,11 @@ export class SampleStore {
 
   /** Deletes a series and all its samples. The log gets its name, with a change that deletes everything. */
   async drop(tx: Transaction, organisation: string, of: SeriesReference): Promise<boolean> {
-    const row = await tx.get(series, keyOf(organisation, of));
+    const row = await this.#rowOf(tx, organisation, of);
     if (row === undefined) return false;
     const { seriesKey: key, timeseriesId, metric } = row;
     this.#written.note(tx, organisation, [of]);
+    this.#lookedUp.forget(tx, organisation, [of]);
     await tx.delete(series, equal(keyOf(organisation, of)));
     await tx.delete(segments, equal({ seriesKey: key }));
     await tx.delete(provisionalSamples, equal({ seriesKey: key }));

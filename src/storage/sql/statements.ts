@@ -15,11 +15,15 @@ export interface Dialect {
   place(value: Bound): Statement;
   /** The condition that a column has one of the values, of which there may be many. */
   oneOf(column: string, type: ColumnType, values: readonly Bound[]): Statement;
+  /** The condition that the columns have the values at one same place in their lists: text, integers or booleans. */
+  oneOfRows(lists: readonly ListedColumn[]): Statement;
   /**
-   * The FROM clause for the rows whose column has one of the distinct values, each looked up separately. Without it,
-   * the condition with the list is used.
+   * The FROM clause for the `columns` of the rows that have the values at one same place in the lists; no two places
+   * are the same, and each is looked up separately. Without it, the condition with the lists is used.
    */
-  eachOf?(list: ListedColumn, table: string, condition: Statement): Statement;
+  eachOf?(lists: readonly ListedColumn[], columns: string, table: string, condition: Statement): Statement;
+  /** The condition that finds the rows of this FROM clause, of the column that is the row's place in its table. */
+  placedIn?: { readonly column: string; rowsOf(from: Statement): Statement };
   /** Decodes the column values of the adapter's rows, possibly in place. */
   decodeRows<Row>(table: Table<Row>, rows: Record<string, unknown>[]): Row[];
 }
@@ -112,7 +116,7 @@ export function update<Row>(
   if (names.length === 0) return undefined;
   const sets = names.map((name) => prefixed(`${quote(name)} = `, encodeColumn(target, name, changes[name])));
   const set = joined(sets, ', ');
-  const condition = whereOf(target, where);
+  const condition = changedOf(target, where);
   return {
     sql: `UPDATE ${quote(table.name)} SET ${set.sql} WHERE ${condition.sql}`,
     values: [...set.values, ...condition.values],
@@ -120,8 +124,15 @@ export function update<Row>(
 }
 
 export function remove<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement {
-  const { sql, values } = whereOf(target, where);
+  const { sql, values } = changedOf(target, where);
   return { sql: `DELETE FROM ${quote(target.table.name)} WHERE ${sql}`, values };
+}
+
+/** The condition of the rows to change or delete; those of a list are looked up separately where reads do so. */
+function changedOf<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement {
+  const { placedIn } = target.dialect;
+  const found = placedIn && findEach(target, { where }, placedIn.column);
+  return found === undefined ? whereOf(target, where) : placedIn!.rowsOf(found);
 }
 
 export function count<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement {
@@ -143,33 +154,37 @@ export function get<Row>(target: Target<Row>, key: Partial<Row>): Statement {
 
 export function find<Row>(target: Target<Row>, query: Query<Row>): Statement {
   const { table } = target;
-  const { where = [], orderBy = table.key.map((column): Order<Row> => ({ column })), after, limit } = query;
+  const { where = [], anyOf, orderBy = table.key.map((column): Order<Row> => ({ column })), after, limit } = query;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
     throw new StorageError('storage.value', `${table.name}: expected a limit of 0 or more, received ${limit}`);
   }
   const order = orderBy.map((one) => orderOf(table, one)).join(', ');
   const inOrder = order === '' ? '' : ` ORDER BY ${order}`;
   // With a limit or `after`, an index in the order may find the rows.
-  const found = limit === undefined && after === undefined ? findEach(target, where) : undefined;
-  if (found !== undefined) return { sql: found.sql + inOrder, values: found.values };
+  const found = limit === undefined && after === undefined ? findEach(target, query, '*') : undefined;
+  if (found !== undefined) {
+    return { sql: `SELECT ${textsOf(table).columns} FROM ${found.sql}${inOrder}`, values: found.values };
+  }
   const parts = [whereOf(target, where)];
+  if (anyOf !== undefined) parts.push(anyOfRows(target, anyOf));
   if (after !== undefined) parts.push(afterOf(target, orderBy, after));
   const { sql: condition, values } = joined(parts, ' AND ');
   const sql = textsOf(table).selectHead + condition + inOrder;
   return limit === undefined ? { sql, values } : { sql: `${sql} LIMIT ?`, values: [...values, limit] };
 }
 
-function findEach<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement | undefined {
+/** The FROM clause that looks up each value of a list, or each of `anyOf`, separately. */
+function findEach<Row>(target: Target<Row>, { where = [], anyOf }: Query<Row>, columns: string): Statement | undefined {
   const { dialect, table } = target;
+  if (dialect.eachOf === undefined) return undefined;
+  if (anyOf !== undefined) {
+    const lists = listsOf(target, anyOf);
+    return lists.length === 0 ? undefined : dialect.eachOf(lists, columns, quote(table.name), whereOf(target, where));
+  }
   const listed = where.find(([, operator]) => operator === 'in');
-  if (
-    dialect.eachOf === undefined ||
-    listed === undefined ||
-    listed[1] !== 'in' ||
-    listed[2].length === 0 ||
-    listed[2].includes(null)
-  )
+  if (listed === undefined || listed[1] !== 'in' || listed[2].length === 0 || listed[2].includes(null)) {
     return undefined;
+  }
   const [name, , values] = listed;
   const column = columnOf(table, name);
   // Set compares arrays by identity, not by their bytes.
@@ -177,8 +192,31 @@ function findEach<Row>(target: Target<Row>, where: readonly Condition<Row>[]): S
   const different = [...new Set(values)].map((value) => encode(table.name, name, column, value));
   const rest = where.filter((condition) => condition !== listed);
   const list = { column: quote(name), type: column.type, values: different };
-  const from = dialect.eachOf(list, quote(table.name), whereOf(target, rest));
-  return { sql: `SELECT ${textsOf(table).columns} FROM ${from.sql}`, values: from.values };
+  return dialect.eachOf([list], columns, quote(table.name), whereOf(target, rest));
+}
+
+function anyOfRows<Row>(target: Target<Row>, anyOf: readonly Partial<Row>[]): Statement {
+  const lists = listsOf(target, anyOf);
+  return lists.length === 0 ? NEVER : target.dialect.oneOfRows(lists);
+}
+
+/** The values of each column, without repeated rows; none of an empty list. */
+function listsOf<Row>({ table }: Target<Row>, anyOf: readonly Partial<Row>[]): readonly ListedColumn[] {
+  // `as`: a table's columns are the fields of its rows.
+  const names = Object.keys(anyOf[0] ?? {}) as (keyof Row & string)[];
+  const rows = new Map<string, readonly Bound[]>();
+  for (const row of anyOf) {
+    const values = names.map((name) => encode(table.name, name, columnOf(table, name), row[name]));
+    rows.set(JSON.stringify(values), values);
+  }
+  const different = [...rows.values()];
+  return names.map((name, index) => {
+    const { type } = columnOf(table, name);
+    if (type === 'real' || type === 'bytes' || different.some((values) => values[index] === null)) {
+      throw new StorageError('storage.value', `${table.name}.${name}: expected no null, real number or bytes in anyOf`);
+    }
+    return { column: quote(name), type, values: different.map((values) => values[index]!) };
+  });
 }
 
 function whereOf<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement {

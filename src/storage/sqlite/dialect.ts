@@ -1,5 +1,5 @@
 import { StorageError } from '../errors.js';
-import { type Dialect, joined, type Statement } from '../sql/statements.js';
+import { type Dialect, joined, type ListedColumn, type Statement } from '../sql/statements.js';
 import type { Bound } from '../sql/values.js';
 import type { Column, ColumnType, Table } from '../table.js';
 
@@ -8,7 +8,7 @@ const PARAMETER_COUNT_MAX = 32_000;
 const SHORT_LIST_LENGTH = 8;
 const TWO_TO_537 = 2 ** 537;
 
-export const sqlite: Dialect = { place, oneOf, decodeRows };
+export const sqlite: Dialect = { place, oneOf, oneOfRows, decodeRows };
 
 /**
  * The adapter binds positive numbers below 2^-52 as 0, and -0 as 0. SQLite itself computes these from numbers that the
@@ -32,6 +32,14 @@ function oneOf(column: string, type: ColumnType, values: readonly Bound[]): Stat
   }
   const places = joined(values.map(place), ', ');
   return { sql: `${column} IN (${places.sql})`, values: places.values };
+}
+
+/** Binds the rows as JSON, one parameter for any number of them. */
+function oneOfRows(lists: readonly ListedColumn[]): Statement {
+  const columns = lists.map(({ column }) => column).join(', ');
+  const fields = lists.map((_, i) => `"value" ->> ${i}`).join(', ');
+  const rows = lists[0]!.values.map((_, at) => lists.map(({ values }) => values[at]));
+  return { sql: `(${columns}) IN (SELECT ${fields} FROM json_each(?))`, values: [JSON.stringify(rows)] };
 }
 
 /** Converts the columns of SQLite's rows to their types, in place. */

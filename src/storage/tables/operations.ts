@@ -48,6 +48,21 @@ export const requestTransactions = defineTable(
 );
 export type RequestTransactionRow = RowIn<typeof requestTransactions>;
 
+/** `transactions` without what never changes, which for a request of a thousand items is long. */
+export const requestHeads = defineTable(
+  requestTransactions.name,
+  {
+    organisation: text,
+    transactionId: text,
+    parentId: textOrNull,
+    state: text,
+    retryCount: integer,
+    message: textOrNull,
+    childStates: textOrNull,
+  },
+  ['organisation', 'transactionId'],
+);
+
 /** Registered items: one for each result series. */
 export const items = defineTable(
   'items',
@@ -83,6 +98,9 @@ export const items = defineTable(
   [['organisation', 'timeseriesId', 'metric'], ['engineVersion']],
 );
 export type ItemRow = RowIn<typeof items>;
+
+/** `items` without what they compute, which may be long. */
+export const itemHeads = defineTable(items.name, { organisation: text, itemId: text }, ['organisation', 'itemId']);
 
 /** The commit that last registered, replaced or deleted an item of the shard. One row, `name` 'items'; none before. */
 export const itemCatalog = defineTable('item_catalog', { name: text, commit: integer }, ['name']);

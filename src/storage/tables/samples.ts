@@ -101,6 +101,9 @@ export const provisionalSamples = defineTable(
 );
 export type ProvisionalRow = RowIn<typeof provisionalSamples>;
 
+/** `provisional_samples` without the samples. */
+export const provisionalHeads = defineTable(provisionalSamples.name, { seriesKey: integer }, ['seriesKey']);
+
 /**
  * Progress of a shard's compaction. One row, `name` 'samples', read by each transaction on samples.
  *

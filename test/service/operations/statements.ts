@@ -20,7 +20,6 @@ export function countStatements({ context }: Rig): Asked {
   const asked: Asked = { counts: new Map(), segmentRows: 0, mostInTurn: 0, stop: () => clearImmediate(timer) };
   countTurns();
   const { storage } = context;
-  const transaction = storage.transaction.bind(storage);
   const counted = (tx: Transaction): Transaction =>
     new Proxy(tx, {
       get: (target, name) => {
@@ -37,6 +36,9 @@ export function countStatements({ context }: Rig): Asked {
         };
       },
     });
-  storage.transaction = (shard, work, claim) => transaction(shard, (tx) => work(counted(tx)), claim);
+  // In both drivers a transaction of one shard is one over a list of shards.
+  const transactionOver = storage.transactionOver.bind(storage);
+  storage.transactionOver = (shards, work, options) =>
+    transactionOver(shards, (txs) => work(txs.map(counted)), options);
   return asked;
 }

@@ -5,9 +5,10 @@ import type { Value } from '../../../src/storage/table.js';
 
 /** Rows as `find` returns them. */
 export function modelFind<Row>(rows: readonly Row[], key: readonly (keyof Row & string)[], query: Query<Row>): Row[] {
-  const { where = [], orderBy = key.map((column): Order<Row> => ({ column })), after, limit = Infinity } = query;
+  const { where = [], anyOf, orderBy = key.map((column): Order<Row> => ({ column })), after, limit = Infinity } = query;
   return rows
     .filter((row) => where.every((condition) => holds(row, condition)))
+    .filter((row) => anyOf === undefined || anyOf.some((one) => hasAll(row, one)))
     .filter((row) => after === undefined || compareRows(orderBy, valuesOf(row, orderBy), after) > 0)
     .sort((a, b) => compareRows(orderBy, valuesOf(a, orderBy), valuesOf(b, orderBy)))
     .slice(0, limit);
@@ -26,6 +27,11 @@ function holds<Row>(row: Row, [column, operator, operand]: Condition<Row>): bool
   if (value === null || operand === null) return false;
   const order = compare(value, operand);
   return { '<': order < 0, '<=': order <= 0, '>': order > 0, '>=': order >= 0 }[operator];
+}
+
+function hasAll<Row>(row: Row, values: Partial<Row>): boolean {
+  // `as`: the fields of a row are values.
+  return Object.entries(values).every(([column, value]) => isSame(row[column as keyof Row] as Value, value as Value));
 }
 
 function isSame(a: Value, b: Value): boolean {

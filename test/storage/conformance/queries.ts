@@ -113,6 +113,37 @@ export function describeQueries(current: Current): void {
     );
   });
 
+  it('rows that have all the values of one of many agree with the model', async () => {
+    const isSet = (value: unknown): boolean => value !== null;
+    const listable = {
+      organisation: fc.constantFrom('acme', 'other'),
+      id: someValue.id,
+      version: someValue.version,
+      severity: someValue.severity.filter(isSet),
+      isOpen: someValue.isOpen.filter(isSet),
+      endedMs: someValue.endedMs.filter(isSet),
+    };
+    const some = fc.subarray(Object.keys(listable) as (keyof typeof listable)[], { minLength: 1 }).chain((names) => {
+      const one = fc.record(Object.fromEntries(names.map((name) => [name, listable[name]])));
+      // `as`: values of these columns.
+      return fc.array(one as fc.Arbitrary<Partial<Thing>>, { maxLength: 12 });
+    });
+    await fc.assert(
+      fc.asyncProperty(someThings, some, conditions, totalOrder, async (rows, anyOf, where, orderBy) => {
+        await store(current.storage, rows);
+        const query = { where, anyOf: [...anyOf, ...anyOf.slice(0, 1)], orderBy };
+        expect(await find(current.storage, query)).toEqual(modelFind(rows, things.key, query));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('values that are null, real numbers or bytes are refused where rows have one of many', async () => {
+    for (const anyOf of [[{ endedMs: null }], [{ id: 'a', latitude: 1 }], [{ id: 'a' }, {}]]) {
+      await expect(find(current.storage, { anyOf })).rejects.toMatchObject({ code: 'storage.value' });
+    }
+  });
+
   it('a list of values can have any length', async () => {
     await store(current.storage, [thing({ id: 'id 5' }), thing({ id: 'id 99999' }), thing({ id: 'other' })]);
     const ids = Array.from({ length: 100_000 }, (_, i) => `id ${i}`);
@@ -121,6 +152,14 @@ export function describeQueries(current: Current): void {
     const numbers = Array.from({ length: 100_000 }, (_, i) => i);
     expect(await find(current.storage, { where: [['version', 'in', numbers]] })).toHaveLength(3);
     expect(await find(current.storage, { where: [['id', 'in', []]] })).toEqual([]);
+    const anyOf = ids.map((id, i) => ({ id, version: i % 3 }));
+    expect((await find(current.storage, { anyOf })).map(({ id }) => id)).toEqual(
+      ['id 5', 'id 99999'].filter((id) => thing({ id }).version === Number(id.slice(3)) % 3),
+    );
+    const update = { name: 'changed' };
+    expect(await current.storage.transaction(SHARD, (tx) => tx.update(things, [['id', 'in', ids]], update))).toBe(2);
+    expect(await current.storage.transaction(SHARD, (tx) => tx.delete(things, [['id', 'in', ids]]))).toBe(2);
+    expect((await find(current.storage)).map(({ id, name }) => [id, name])).toEqual([['other', null]]);
   });
 
   it('a position without a value for each column of the order, and an invalid limit, are refused', async () => {

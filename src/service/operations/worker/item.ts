@@ -211,7 +211,7 @@ export class Item {
   /** Makes the item recompute everything. */
   async restart(session: ItemSession, changes: Partial<ItemRow>): Promise<void> {
     await this.checkpoints.dropAll(session);
-    await this.schedule.update(session, changes);
+    this.schedule.update(session, changes);
     if (!this.schedule.isOver) await this.makeDue(session);
   }
 
@@ -280,7 +280,7 @@ export class Item {
       else if (this.#needsThread) return this.#nextStep(session, number + 1, state);
       return undefined;
     }
-    if (row.state !== 'Running' && row.state !== 'Active') await this.schedule.setState(session, 'Running');
+    if (row.state !== 'Running' && row.state !== 'Active') this.schedule.setState(session, 'Running');
     const running = { positions: slice.positions, isSpoiled: false };
     this.#running = running;
     return { item: row, plan: this.plan, state, slice, running, number };
@@ -293,12 +293,12 @@ export class Item {
     const isBatch = processingType !== 'stream';
     if (isBatch && frequencyMs !== null && untilMs !== undefined) {
       await schedule.setDue(session, untilMs + frequencyMs, 0);
-      if (boundaryMs !== untilMs) await schedule.update(session, { boundaryMs: untilMs });
+      if (boundaryMs !== untilMs) schedule.update(session, { boundaryMs: untilMs });
       return schedule.setState(session, 'Active');
     }
-    await schedule.end(session);
+    schedule.end(session);
     if (isBatch) await this.checkpoints.dropAll(session);
-    await schedule.setState(session, isBatch ? 'Completed' : 'Active');
+    schedule.setState(session, isBatch ? 'Completed' : 'Active');
   }
 
   /** Replays the stored samples after the last checkpoint within the transaction; false if the engine refused. */

@@ -21,7 +21,7 @@ import { addChild, moveOwnState, NOT_COMPUTED } from '../../status/request-state
 import { nameProblem } from '../../timeseries/write/json.js';
 import { noteChange } from '../catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
-import { registerItem } from '../register.js';
+import { registerEach } from '../register.js';
 import { definitionOf, type ItemDefinition } from '../request.js';
 import type { ItemSession } from './item.js';
 
@@ -42,6 +42,7 @@ export interface MemberSession extends ItemSession {
   readonly context: ServiceContext;
   /** How many more members may be registered within the transaction. */
   memberRoom: number;
+  writeTransitions(): Promise<void>;
   countWork(): Promise<void>;
 }
 
@@ -122,6 +123,7 @@ export class PatternMembers {
       this.#places.delete(itemId);
       if (this.#behind.has(pattern)) continue;
       this.#behind.add(pattern);
+      await session.writeTransitions();
       const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
       if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Active', 'Created');
       await session.writer.update(items, equal({ organisation, itemId }), { state: 'Created' });
@@ -180,6 +182,7 @@ export class PatternMembers {
     const { organisation, itemId, transactionId } = pattern.row;
     this.#behind.delete(pattern);
     this.#places.delete(itemId);
+    await session.writeTransitions();
     const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
     if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Created', 'Active');
     await session.writer.update(items, equal({ organisation, itemId }), { state: 'Active' });
@@ -227,6 +230,7 @@ export class PatternMembers {
   ): Promise<boolean> {
     const { context, writer } = session;
     const organisation = this.#organisation;
+    await session.writeTransitions();
     const transaction = await writer.get(requestTransactions, {
       organisation,
       transactionId: pattern.row.transactionId,
@@ -251,7 +255,8 @@ export class PatternMembers {
         organisation,
         samples: context.samples,
         isSpread: false,
-        readAt: (_, work) => work(writer),
+        shardOf: () => writer.shard,
+        readIn: (_, work) => work(writer),
         readTogether: (work) => work(scope),
       };
       // Other shards were checked when the pattern was registered.
@@ -263,8 +268,9 @@ export class PatternMembers {
     if (transaction.message?.startsWith(refusal)) {
       await writer.update(requestTransactions, equal({ organisation, transactionId }), { message: null });
     }
-    const child = await registerItem(context, writer, registrationOf(transaction), definition, transactionId);
-    await addChild(writer, transaction, child.state as 'Created');
+    const registration = registrationOf(transaction);
+    const [child] = await registerEach(context, writer, registration, [definition], transactionId);
+    await addChild(writer, transaction, child!.state as 'Created');
     return true;
   }
 }

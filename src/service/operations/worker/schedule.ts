@@ -1,8 +1,9 @@
 import { OutputLimitError, RequestError } from '../../../core/errors.js';
-import { equal, type Transaction } from '../../../storage/storage.js';
-import { AFTER_REPLICATION_MS, type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
+import type { Transaction } from '../../../storage/storage.js';
+import { AFTER_REPLICATION_MS, type ItemRow, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
-import { moveRequestTransaction, type TransactionState } from '../../status/request-states.js';
+import type { TransactionState } from '../../status/request-states.js';
+import type { Transitions } from './transitions.js';
 
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_GROWTH = 4;
@@ -10,6 +11,8 @@ const PAUSE_GROWTH = 4;
 export interface ScheduleSession {
   readonly context: ServiceContext;
   readonly writer: Transaction;
+  /** What is written at the end of the transaction; getting it marks the session as written. */
+  readonly transitions: Transitions;
   /** Notes that there is work due now. */
   noteDue(): void;
 }
@@ -39,16 +42,15 @@ export class Schedule {
     return this.#row.state === 'Completed' || this.#row.state === 'Failed';
   }
 
-  async update({ writer }: ScheduleSession, changes: Partial<ItemRow>): Promise<void> {
-    await writer.update(items, this.#where(), changes);
+  update({ transitions }: Pick<ScheduleSession, 'transitions'>, changes: Partial<ItemRow>): void {
+    transitions.change(this.#row, changes);
     this.#row = { ...this.#row, ...changes };
   }
 
-  async setState(session: ScheduleSession, state: TransactionState): Promise<void> {
-    const { organisation, transactionId } = this.#row;
+  setState({ transitions }: Pick<ScheduleSession, 'transitions'>, state: TransactionState): void {
     if (this.#row.state === state) return;
-    await this.update(session, { state });
-    await moveRequestTransaction(session.writer, organisation, transactionId, { state, message: null });
+    transitions.move(this.#row, { state, message: null });
+    this.#row = { ...this.#row, state };
   }
 
   /** Makes the item due now; after a failure, only once the pause is over. */
@@ -62,41 +64,37 @@ export class Schedule {
   }
 
   async setDue(
-    { writer }: Pick<ScheduleSession, 'writer'>,
+    { writer, transitions }: Pick<ScheduleSession, 'writer' | 'transitions'>,
     dueMs: number,
     attemptCount = this.#attemptCount,
   ): Promise<void> {
     const { organisation, itemId } = this.#row;
+    transitions.begin(this.#row);
     await writer.put(itemWork, { organisation, itemId, dueMs, attemptCount });
     this.#dueMs = dueMs;
     this.#attemptCount = attemptCount;
   }
 
-  async end({ writer }: Pick<ScheduleSession, 'writer'>): Promise<void> {
-    await writer.delete(itemWork, this.#where());
+  end({ transitions }: Pick<ScheduleSession, 'transitions'>): void {
+    transitions.end(this.#row);
     this.#dueMs = null;
     this.#attemptCount = 0;
   }
 
   /** Handles an error of the engine: schedules a retry after a pause, or fails the item for good. */
   async fail(session: ScheduleSession, error: unknown): Promise<void> {
-    const { context, writer } = session;
-    const { organisation, itemId, transactionId } = this.#row;
+    const { context, transitions } = session;
+    const { organisation, itemId } = this.#row;
     const message = error instanceof Error ? error.message : String(error);
     const attempts = this.#attemptCount + 1;
     const isLasting = error instanceof RequestError || error instanceof OutputLimitError;
     const isOver = isLasting || attempts > context.settings.retryCountMax;
     const state = isOver ? 'Failed' : 'Running';
     context.log.warn({ err: error, organisation, itemId, attempts, isOver }, 'an item failed');
-    await this.update(session, { state });
-    await moveRequestTransaction(writer, organisation, transactionId, { state, message, isRetry: !isOver });
+    transitions.move(this.#row, { state, message, isRetry: !isOver });
+    this.#row = { ...this.#row, state };
     const pauseMs = FIRST_PAUSE_MS * PAUSE_GROWTH ** (attempts - 1);
-    if (isOver) await this.end(session);
+    if (isOver) this.end(session);
     else await this.setDue(session, context.clock.nowMs() + pauseMs, attempts);
-  }
-
-  #where() {
-    const { organisation, itemId } = this.#row;
-    return equal({ organisation, itemId });
   }
 }

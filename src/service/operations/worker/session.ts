@@ -13,6 +13,7 @@ import type { SeriesChange } from './members.js';
 import type { ResultChange, Results } from './results.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
+import { Transitions } from './transitions.js';
 
 const CHANGES_READ = 500;
 /** Each this many steps of an item count as the work of one more item. */
@@ -31,6 +32,7 @@ export class Session implements ItemSession {
   readonly #backlog: Backlog;
   /** Changes of results that are not in the log yet, by organisation. */
   readonly #published = new Map<string, { itemId: string; changes: SampleChange[] }>();
+  readonly #transitions = new Transitions();
   readonly #forgottenMs = new Map<string, number | undefined>();
   #hasWritten = false;
   #hasPublished = false;
@@ -80,6 +82,16 @@ export class Session implements ItemSession {
     return this.tx;
   }
 
+  get transitions(): Transitions {
+    this.#hasWritten = true;
+    return this.#transitions;
+  }
+
+  /** Before a read or write of states by others. */
+  writeTransitions(): Promise<void> {
+    return this.#transitions.write(this.tx);
+  }
+
   /** Whether there may be items whose work is due now. */
   get isWorkDue(): boolean {
     return this.#isWorkDue;
@@ -103,6 +115,14 @@ export class Session implements ItemSession {
 
   itemsOf(organisation: string, itemIds: readonly string[]): Promise<readonly Item[]> {
     return this.#cache.itemsOf(this, organisation, itemIds);
+  }
+
+  /** Looks up what the items are about to ask for, many at once. */
+  async lookUp(organisation: string, items: readonly Item[]): Promise<void> {
+    const results = items.map(({ results }) => results.series);
+    const read = items.flatMap(({ sources }) => sources.series);
+    await this.context.samples.lookUp(this.tx, organisation, [...results, ...read]);
+    await this.#cache.findReaders(this.tx, organisation, results);
   }
 
   async readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]> {
@@ -189,6 +209,7 @@ export class Session implements ItemSession {
 
   /** Makes the history of an item due whose replicas are complete. */
   async release(organisation: string, itemId: string): Promise<void> {
+    await this.writeTransitions();
     this.#cache.forget(itemId);
     const item = await this.itemOf(organisation, itemId);
     await item?.schedule.setDue(this, this.context.clock.nowMs(), 0);
@@ -305,6 +326,7 @@ export class Session implements ItemSession {
   /** Ends the transaction. If nothing of the log is left, its commit becomes the worker's last one. */
   async seal(): Promise<void> {
     await this.flush();
+    await this.writeTransitions();
     const backlog = this.#backlog;
     if (!backlog.isEmpty) {
       if (this.#hasPublished) backlog.ownCommits.add(this.tx.commit);

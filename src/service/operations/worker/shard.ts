@@ -115,10 +115,11 @@ export class ShardWorker {
     await this.#deleteMembers();
     return this.#run(async (session) => {
       for (const [organisation, own] of groupBy(due, (one) => one.organisation)) {
-        await session.itemsOf(
+        const items = await session.itemsOf(
           organisation,
           own.map(({ itemId }) => itemId),
         );
+        await session.lookUp(organisation, items);
       }
       for (const { organisation, itemId } of due) {
         const item = await session.itemOf(organisation, itemId);
@@ -224,6 +225,7 @@ export class ShardWorker {
     const inTransaction = async (tx: Transaction): Promise<void> => {
       const session = await Session.open(this.#context, this.#cache, this.#parts.sizes, this.claim, tx);
       await (await session?.itemOf(organisation, itemId))?.failAfter(session!, bug);
+      await session?.writeTransitions();
     };
     try {
       await this.#context.storage.transaction(this.claim.shard, inTransaction, {
