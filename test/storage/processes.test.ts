@@ -116,6 +116,37 @@ describe('several processes over one file', () => {
     expect(await long).toEqual([['first'], ['first']]);
   });
 
+  it('one that hears of no commit has the numbers of each shard, whichever it reads, after others or beside them', async () => {
+    const [writer, reader] = [await open(), await open()];
+    const numbers = [0, 0, 0];
+    const commit = async (shard: number) => {
+      numbers[shard] = await writer.transaction(shard, insert(`${numbers[shard]}`));
+    };
+    const read = (shard: number) => reader.read(shard, async (tx) => [tx.lastCommit, tx.durableCommit]);
+    for (const written of [0, 1, 1, 2, 0, 2, 2, 1]) {
+      await commit(written);
+      // They overlap: each waits for a statement.
+      const both = [0, 1].map((shard) =>
+        reader.read(shard, async (tx) => {
+          const found = await tx.find(things);
+          return [tx.lastCommit, found.length];
+        }),
+      );
+      expect(await Promise.all(both)).toEqual([numbers[0], numbers[1]].map((number) => [number, number]));
+      for (const shard of [2, 0, 1]) {
+        expect(await read(shard)).toEqual([numbers[shard], numbers[shard]]);
+        expect(await reader.lastCommit(shard)).toBe(numbers[shard]);
+      }
+      // Its own commits go on from those of the other.
+      expect(await reader.transaction(written, insert(`own ${numbers[written]}`))).toBe(++numbers[written]!);
+    }
+    const heard: number[][] = [];
+    reader.onCommit((shard, number) => heard.push([shard, number]));
+    await commit(1);
+    await read(2);
+    expect(heard).toContainEqual([1, numbers[1]]);
+  });
+
   it('two processes that open a new store at once create one', async () => {
     const opened = await Promise.all([open(), open(), open()]);
     for (const [i, storage] of opened.entries()) expect(await storage.transaction(SHARD, insert(`${i}`))).toBe(i + 1);

@@ -24,13 +24,15 @@ export class CommitCounters {
   readonly #select: string;
   readonly #storeVersion: number;
   #version = Number.NaN;
+  /** The shards that were read at this version; undefined once all were. */
+  #read: Set<number> | undefined = new Set();
   #soleWriter = {};
   /** What `isCurrent` found in this turn of the event loop. */
   #wasCurrent = false;
   #durable: readonly number[] = [];
   #last: number[] = [];
   /** The last commit of each shard that a log row records. */
-  #logged: number[];
+  readonly #logged: number[];
 
   /** @param storeVersion the version of stores that this process knows. */
   constructor(database: Database, tables: readonly Table<never>[], storeVersion: number) {
@@ -41,8 +43,8 @@ export class CommitCounters {
       .map(({ name }) => `(SELECT max("commit") FROM ${quote(name)} WHERE "shard" = "s"."shard")`);
     const last = ['"s"."commit"', ...ofLogs.map((ofLog) => `coalesce(${ofLog}, 0)`)];
     const most = last.length === 1 ? last[0] : `max(${last.join(', ')})`;
-    this.#select = `SELECT ${most} AS "commit" FROM "windrow_shard" AS "s" ORDER BY "s"."shard"`;
-    this.#durable = this.#read();
+    this.#select = `SELECT ${most} AS "commit" FROM "windrow_shard" AS "s"`;
+    this.#durable = this.#commitsOf(`${this.#select} ORDER BY "s"."shard"`);
     this.#logged = this.#durable.map(() => 0);
     this.refresh();
   }
@@ -50,24 +52,41 @@ export class CommitCounters {
   /**
    * Within an SQLite transaction: reads what other processes have committed since.
    *
+   * @param only the shard that is asked for, if nobody asks for the others: each is a search in the log, which takes some
+   *   50 µs where rows are large, as SQLite compares whole rows.
    * @returns their commits.
    * @throws SqliteFailure 'newer' if one of them was an upgrade of the store.
    */
-  refresh(): readonly NewCommits[] {
+  refresh(only?: number): readonly NewCommits[] {
     const version = versionOf(this.#database);
-    if (version === this.#version) return NONE;
-    checkStoreVersion(this.#database, this.#storeVersion);
-    this.#last = this.#read();
-    this.#version = version;
-    this.#soleWriter = {};
+    if (version !== this.#version) {
+      checkStoreVersion(this.#database, this.#storeVersion);
+      this.#read = new Set();
+      this.#version = version;
+      this.#soleWriter = {};
+    }
+    if (this.#read === undefined || (only !== undefined && this.#read.has(only))) return NONE;
+    if (only === undefined) {
+      this.#last = this.#commitsOf(`${this.#select} ORDER BY "s"."shard"`);
+      this.#read = undefined;
+    } else {
+      this.#last[only] = this.#commitsOf(`${this.#select} WHERE "s"."shard" = ?`, only)[0]!;
+      this.#read.add(only);
+    }
     return this.settle();
+  }
+
+  /** Whether the numbers of a shard were read, at the version that was current at the last `refresh`. */
+  hasRead(shard: number): boolean {
+    return this.#read === undefined || this.#read.has(shard);
   }
 
   /**
    * Whether no other process is known to have committed since; asked outside of a transaction, as within one SQLite
    * reports the version from its start. Requests of one turn of the event loop ask SQLite once.
    */
-  isCurrent(): boolean {
+  isCurrent(shard: number): boolean {
+    if (!this.hasRead(shard)) return false;
     if (this.#wasCurrent) return true;
     if (this.#database.isInTransaction) return false;
     this.#wasCurrent = versionOf(this.#database) === this.#version;
@@ -125,9 +144,8 @@ export class CommitCounters {
     this.#wasCurrent = false;
   }
 
-  #read(): number[] {
-    const rows = this.#database.all(this.#select);
-    return rows.map((row) => Number(row.commit));
+  #commitsOf(sql: string, ...values: readonly number[]): number[] {
+    return this.#database.all(sql, values).map((row) => Number(row.commit));
   }
 }
 

@@ -86,7 +86,7 @@ export class SqliteStorage implements Storage {
       async () => {
         let tx: SqlReader | undefined;
         try {
-          this.#beginReading();
+          this.#beginReading(shard);
           const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
           tx = reader;
           return await this.#quietWatch.run([reader], () => work(reader));
@@ -104,7 +104,7 @@ export class SqliteStorage implements Storage {
   async lastCommit(shard: number): Promise<number> {
     this.#assertUsable(shard);
     try {
-      if (this.#counters.isCurrent()) return this.#counters.numbersOf(shard).durableCommit;
+      if (this.#counters.isCurrent(shard)) return this.#counters.numbersOf(shard).durableCommit;
     } catch (error) {
       throw this.#parts.explain(error);
     }
@@ -118,19 +118,24 @@ export class SqliteStorage implements Storage {
   }
 
   // Concurrent readers see one state; a reader that comes after a commit of another process waits for them to end.
-  #beginReading(): void {
+  #beginReading(shard: number): void {
     const { database } = this.#parts;
     if (this.#readerCount === 0) {
       try {
         if (this.#watch !== undefined) this.#readersVersion = versionOf(this.#watch);
         database.run('BEGIN', NO_VALUES);
-        this.#announce(this.#counters.refresh(), false);
+        this.#refresh(shard);
       } catch (error) {
         if (database.isInTransaction) database.exec('ROLLBACK');
         throw error;
       }
-    }
+    } else if (!this.#counters.hasRead(shard)) this.#refresh(shard);
     this.#readerCount++;
+  }
+
+  // Who listens, does so to all shards.
+  #refresh(shard: number): void {
+    this.#announce(this.#counters.refresh(this.#listeners.size === 0 ? shard : undefined), false);
   }
 
   #endReading(): void {
