@@ -52,8 +52,8 @@ export class CommitCounters {
   /**
    * Within an SQLite transaction: reads what other processes have committed since.
    *
-   * @param only the shard that is asked for, if nobody asks for the others: each is a search in the log, which takes some
-   *   50 µs where rows are large, as SQLite compares whole rows.
+   * @param only the shard that is asked for, if nobody asks for the others: each is a search in the log, which takes
+   *   some 50 µs where rows are large, as SQLite compares whole rows.
    * @returns their commits.
    * @throws SqliteFailure 'newer' if one of them was an upgrade of the store.
    */
