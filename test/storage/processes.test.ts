@@ -116,7 +116,7 @@ describe('several processes over one file', () => {
     expect(await long).toEqual([['first'], ['first']]);
   });
 
-  it('one without listeners has the numbers of each shard, whichever it reads, after others or beside them', async () => {
+  it('one without listeners has the numbers of each shard, whichever it reads, alone or beside others', async () => {
     const [writer, reader] = [await open(), await open()];
     const numbers = [0, 0, 0];
     const commit = async (shard: number) => {
