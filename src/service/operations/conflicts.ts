@@ -8,6 +8,7 @@ import { EVERY_SERIES, type ItemRow, itemHeads, itemSources, items } from '../..
 import { series } from '../../storage/tables/samples.js';
 import { ServiceError } from '../http/errors.js';
 import { definitionOf, type ItemDefinition, isPattern } from './request.js';
+import { sourcesOf } from './sources.js';
 
 /** The item that a series is the result of. */
 export async function itemOfResult(
@@ -200,12 +201,10 @@ async function storedSources(
   const rows = await samples.lookUp(tx, organisation, results);
   const names = new Map([...rows].flatMap(([name, { itemId }]) => (itemId === null ? [] : [[itemId, name]])));
   if (names.size === 0) return new Map();
-  const where = [...equal({ organisation }), ['itemId', 'in', [...names.keys()]]] as const;
-  const found = await tx.find(itemHeads, { where });
+  const itemIds = [...names.keys()];
+  const found = await tx.find(itemHeads, { where: [...equal({ organisation }), ['itemId', 'in', itemIds]] });
   const sources = new Map<string, SeriesReference[]>(found.map(({ itemId }) => [names.get(itemId)!, []]));
-  // Ordered as in their index: in the order of the primary key, SQLite would read all of the organisation.
-  const orderBy = [{ column: 'itemId' }, { column: 'timeseriesId' }, { column: 'metric' }] as const;
-  for (const { itemId, timeseriesId, metric } of await tx.find(itemSources, { where, orderBy })) {
+  for (const { itemId, timeseriesId, metric } of await sourcesOf(tx, organisation, itemIds)) {
     sources.get(names.get(itemId)!)?.push({ timeseriesId, metric });
   }
   return sources;

@@ -17,6 +17,7 @@ import { noteChange } from './catalog.js';
 import { dropReplicas } from './replicas.js';
 import { ITEMS_PER_TURN } from './request.js';
 import { endRequestTransactions } from './request-transactions.js';
+import { sourcesOf } from './sources.js';
 
 /** How many members of patterns one transaction registers or deletes, as others wait for it: each takes about 1 ms. */
 export const MEMBERS_PER_TRANSACTION = 50;
@@ -28,9 +29,7 @@ export async function forgetWork(
   itemIds: readonly string[],
 ): Promise<readonly SeriesReference[]> {
   const where = [...equal({ organisation }), ['itemId', 'in', itemIds]] as const;
-  // Ordered as in their index: in the order of the primary key, SQLite would read all of the organisation.
-  const orderBy = [{ column: 'itemId' }, { column: 'timeseriesId' }, { column: 'metric' }] as const;
-  const sources = await tx.find(itemSources, { where, orderBy });
+  const sources = await sourcesOf(tx, organisation, itemIds);
   await tx.delete(itemSources, where);
   await tx.delete(itemCheckpoints, where);
   await tx.delete(itemWork, where);

@@ -3,15 +3,11 @@ import { groupBy } from '../../core/group.js';
 import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { Reader } from '../../storage/storage.js';
-import {
-  type ItemRow,
-  itemSources,
-  type RequestTransactionRow,
-  requestTransactions,
-} from '../../storage/tables/operations.js';
+import { type ItemRow, type RequestTransactionRow, requestTransactions } from '../../storage/tables/operations.js';
 import { parentState, stateOf, type TransactionState } from '../status/request-states.js';
 import { definitionOf, isPattern } from './request.js';
 import type { itemSchema } from './schemas.js';
+import { sourcesOf } from './sources.js';
 
 export type ItemRecord = Static<typeof itemSchema>;
 
@@ -19,11 +15,6 @@ export type ItemRecord = Static<typeof itemSchema>;
 export async function itemRecords(tx: Reader, organisation: string, rows: readonly ItemRow[]): Promise<ItemRecord[]> {
   if (rows.length === 0) return [];
   const ofItems = ['organisation', '=', organisation] as const;
-  const sources = await tx.find(itemSources, {
-    where: [ofItems, ['itemId', 'in', rows.map(({ itemId }) => itemId)]],
-    // Ordered as in their index: in the order of the primary key, SQLite would read all of the organisation.
-    orderBy: [{ column: 'itemId' }, { column: 'timeseriesId' }, { column: 'metric' }],
-  });
   const found = await tx.find(requestTransactions, {
     where: [ofItems, ['transactionId', 'in', rows.map(({ transactionId }) => transactionId)]],
   });
@@ -32,15 +23,18 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
   const parents = await tx.find(requestTransactions, { where: [ofItems, ['transactionId', 'in', parentIds]] });
   // The transaction of a request has no item of its own.
   const patternOf = new Map(parents.map(({ transactionId, itemId }) => [transactionId, itemId]));
-  const sourcesOf = new Map<string, SeriesReference[]>(rows.map(({ itemId }) => [itemId, []]));
-  for (const { itemId, timeseriesId, metric } of sources) sourcesOf.get(itemId)?.push({ timeseriesId, metric });
+  const itemIds = rows.map(({ itemId }) => itemId);
+  const sources = new Map<string, SeriesReference[]>(itemIds.map((itemId) => [itemId, []]));
+  for (const { itemId, timeseriesId, metric } of await sourcesOf(tx, organisation, itemIds)) {
+    sources.get(itemId)?.push({ timeseriesId, metric });
+  }
   return rows.map((row) => {
     const own = transactionOf.get(row.transactionId);
     const pattern = patternOf.get(own?.parentId ?? '') ?? null;
-    const sources = isPattern(row)
+    const read = isPattern(row)
       ? definitionOf(JSON.parse(row.request) as unknown[]).plan.sources
-      : sourcesOf.get(row.itemId);
-    return itemRecord(row, [...(sources ?? [])], own, pattern);
+      : sources.get(row.itemId);
+    return itemRecord(row, [...(read ?? [])], own, pattern);
   });
 }
 
