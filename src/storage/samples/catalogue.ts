@@ -1,7 +1,6 @@
-import { groupBy } from '../../core/group.js';
 import { type SeriesReference, seriesKey } from '../../core/series.js';
 import { inTurns } from '../next-turn.js';
-import { type Condition, equal, type Reader } from '../storage.js';
+import { equal, type Reader } from '../storage.js';
 import { type SeriesRow, series } from '../tables/samples.js';
 import type { Progress } from './progress.js';
 
@@ -44,10 +43,7 @@ export class Catalogue {
     if (!found.includes(undefined)) return found;
     const missing = references.filter((_, i) => found[i] === undefined);
     const rows = new Map<string, KnownSeries>();
-    for await (const where of inTurns(conditionsOf(missing), 1)) {
-      for (const row of await tx.find(series, { where: [['organisation', '=', organisation], ...where] }))
-        rows.set(seriesKey(row), this.#add(tx, cache, row));
-    }
+    for (const [name, row] of await seriesNamed(tx, organisation, missing)) rows.set(name, this.#add(tx, cache, row));
     return found.map((one, i) => one ?? rows.get(seriesKey(references[i]!)));
   }
 
@@ -116,23 +112,6 @@ export async function seriesNamed(
     for (const row of await tx.find(series, { where: equal({ organisation }), anyOf })) rows.set(seriesKey(row), row);
   }
   return rows;
-}
-
-/** Conditions that find exactly these series: grouped by metric, or by id if that takes fewer groups. */
-function conditionsOf(references: readonly SeriesReference[]): (readonly Condition<SeriesRow>[])[] {
-  const byMetric = groupBy(references, ({ metric }) => metric);
-  const byId = groupBy(references, ({ timeseriesId }) => timeseriesId);
-  const [groups, shared, listed] =
-    byMetric.size <= byId.size
-      ? ([byMetric, 'metric', 'timeseriesId'] as const)
-      : ([byId, 'timeseriesId', 'metric'] as const);
-  return [...groups].flatMap(([value, group]) => {
-    const others = [...new Set(group.map((reference) => reference[listed]))];
-    return cut(others, SERIES_LOOKED_UP).map((some): readonly Condition<SeriesRow>[] => [
-      [shared, '=', value],
-      [listed, 'in', some],
-    ]);
-  });
 }
 
 function visibleTo(tx: Reader, known: KnownSeries | undefined): KnownSeries | undefined {
