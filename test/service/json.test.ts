@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeParts } from '../../src/service/http/bodies.js';
 import { ServiceError } from '../../src/service/http/errors.js';
 import { JsonIssueError, parseJson, parseJsonBody } from '../../src/service/http/json.js';
+import { turnsDuring } from './turns-during.js';
 
 const spaces = fc.constantFrom('', ' ', '\n', '\t \r\n');
 const text = fc
@@ -78,17 +79,10 @@ describe('a JSON body', () => {
   });
 
   it('is parsed in slices with pauses between them, unless it has no comma to slice at', async () => {
-    let turns = 0;
-    let isDone = false;
-    const count = (): void => {
-      turns++;
-      if (!isDone) setImmediate(count);
-    };
-    setImmediate(count);
     const values = Array.from({ length: 200_000 }, (_, i) => ({ a: i, b: 'x' }));
-    expect(await parseJsonBody(JSON.stringify(values))).toEqual(values);
-    isDone = true;
-    expect(turns).toBeGreaterThan(10);
+    const { turnCount, result } = await turnsDuring(() => parseJsonBody(JSON.stringify(values)));
+    expect(result).toEqual(values);
+    expect(turnCount).toBeGreaterThan(10);
     const { statusCode, message } = await errorOf(`["${'x'.repeat(2_000_000)}"]`);
     expect([statusCode, message]).toEqual([413, expect.stringMatching(/^element 0 of the body.*send it in parts$/)]);
     expect((await errorOf(`{"a":"${'x'.repeat(2_000_000)}"}`)).statusCode).toBe(413);

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readEventQuery } from '../../../src/service/events/odata/query.js';
 import { readPage } from '../../../src/service/events/page.js';
@@ -6,6 +5,7 @@ import { readJsonEvents, readNdjsonEvents } from '../../../src/service/events/re
 import { completeEvents } from '../../../src/service/events/record.js';
 import { storeEvents } from '../../../src/service/events/store.js';
 import { shardOf } from '../../../src/storage/shard.js';
+import { turnsDuring } from '../turns-during.js';
 import { type Caller, type OpenedEvents, openEvents } from './opened.js';
 
 const COUNT = 60;
@@ -16,17 +16,6 @@ const TURNS_MIN = 18;
 const large = (chars = CHARS, more = {}) =>
   Array.from({ length: COUNT }, (_, i) => ({ id: `e${i}`, eventDetails: { text: 'x'.repeat(chars) }, ...more }));
 const lines = (events: readonly unknown[]) => events.map((event) => JSON.stringify(event)).join('\n');
-
-/** How many turns of the event loop another task has while the work is done. */
-async function turnsDuring<Result>(work: () => Promise<Result>) {
-  let isDone = false;
-  const working = work().finally(() => {
-    isDone = true;
-  });
-  let turnCount = 0;
-  for (; !isDone; turnCount++) await nextTurn();
-  return { turnCount, result: await working };
-}
 
 const record = async (events: readonly unknown[]) => completeEvents(await readJsonEvents(events, 'c'), () => 'made');
 

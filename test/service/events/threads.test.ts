@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listEvents } from '../../../src/service/events/list.js';
 import type { SearchEvents } from '../../../src/service/events/page.js';
 import { createContinuationTokens } from '../../../src/service/http/continuation.js';
 import { HungThreadError } from '../../../src/service/threads.js';
+import { turnsDuring } from '../turns-during.js';
 import { type Caller, type OpenedEvents, openEvents } from './opened.js';
 
 const COLLECTION = 'alarms';
@@ -28,24 +28,19 @@ describe.runIf(process.env.WINDROW_TEST_STORE !== 'postgres')('a search of a who
     }
   };
   /** Lists while another task takes turns; returns how many it had. */
-  const turnsDuring = async (query: string) => {
-    let isDone = false;
-    const listed = caller.list(COLLECTION, query).finally(() => {
-      isDone = true;
-    });
-    let turnCount = 0;
-    for (; !isDone; turnCount++) await nextTurn();
-    expect((await listed).body.data).toMatchObject([{ id: 'e7' }]);
+  const turnsOfListing = async (query: string) => {
+    const { turnCount, result } = await turnsDuring(() => caller.list(COLLECTION, query));
+    expect(result.body.data).toMatchObject([{ id: 'e7' }]);
     return turnCount;
   };
 
   it('lets other requests have their turns', async () => {
     await post(6000);
     // The thread starts with the first search.
-    await turnsDuring(RARE);
-    const few = await turnsDuring("$filter=id eq 'e7'");
+    await turnsOfListing(RARE);
+    const few = await turnsOfListing("$filter=id eq 'e7'");
     // On a busy machine this thread may get no turn while the other one searches: one search of several shows it.
-    await expect.poll(() => turnsDuring(RARE), { interval: 1, timeout: 30_000 }).toBeGreaterThan(10 * few);
+    await expect.poll(() => turnsOfListing(RARE), { interval: 1, timeout: 30_000 }).toBeGreaterThan(10 * few);
   });
 
   const listThrough = (searchEvents: SearchEvents) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeFrame } from '../../../src/service/timeseries/columns-format.js';
 import { PIECE_SAMPLES } from '../../../src/service/timeseries/read/samples.js';
 import { openTestService, type TestService } from '../app.js';
+import { turnsDuring } from '../turns-during.js';
 
 const PIECES = 6;
 
@@ -24,16 +25,10 @@ afterAll(() => service.close());
 
 /** Gets a page or series; returns the body, and how many turns of the event loop others had meanwhile. */
 async function get(url: string, more: Readonly<Record<string, string>> = {}) {
-  let turnCount = 0;
-  let isOver = false;
-  const count = (): void => {
-    turnCount++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  const { body } = await service.app.inject({ method: 'GET', url, headers: { ...headers, ...more } });
-  isOver = true;
-  return { body, turnCount };
+  const { turnCount, result } = await turnsDuring(async () =>
+    service.app.inject({ method: 'GET', url, headers: { ...headers, ...more } }),
+  );
+  return { body: result.body, turnCount };
 }
 
 it.each(['text/csv', 'application/x-ndjson', 'application/vnd.windrow.columns'])(
