@@ -22,7 +22,7 @@ test.each([
   [{ wanted: ['office'] }, 'wanted: expected a function, received an array of 1'],
   [{ fileName: null }, 'fileName: expected text, received null'],
   [{ timeZone: 'Europe/Berlin' }, 'timeZone: expected timezone, received "timeZone"'],
-  [{ delimiter: ';' }, 'delimiter: expected no such option, but one of fileName, unnamed, as, time'],
+  [{ delimiter: ';' }, 'delimiter: expected one of the options fileName, unnamed, as, time'],
   ['office.csv', 'options: expected an object, received "office.csv"'],
 ])('%j is refused with what was expected', (options, message) => {
   expect(read(options as object)).toThrow(message);

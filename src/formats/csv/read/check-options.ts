@@ -72,5 +72,5 @@ export function checkReaderOptions(options: unknown): void {
 function unknownOption(name: string): InputError {
   const known = Object.keys(expectations);
   const likely = known.find((one) => one.toLowerCase() === name.toLowerCase());
-  return wrongOption(name, likely ?? `no such option, but one of ${known.join(', ')}`, describeValue(name));
+  return wrongOption(name, likely ?? `one of the options ${known.join(', ')}`, describeValue(name));
 }
