@@ -3,12 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceContext } from '../../../src/service/context.js';
 import { ServiceError } from '../../../src/service/http/errors.js';
 import { defaultSettings } from '../../../src/service/settings.js';
-import {
-  addStreamedBodies,
-  partsOf,
-  readWhole,
-  type StreamedBody,
-} from '../../../src/service/timeseries/write/bodies.js';
+import { addStreamedBodies, partsOf, type StreamedBody } from '../../../src/service/timeseries/write/bodies.js';
+import { readWhole } from '../../../src/service/timeseries/write/whole-body.js';
 
 /** Reads a body only after waiting for something else, like a handler that asks the store first. */
 async function readLate(body: StreamedBody, isWhole: boolean): Promise<number> {

@@ -5,6 +5,7 @@ import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { sortNearlySorted } from '../../../storage/samples/nearly-sorted.js';
 import { sliceColumns } from '../../../storage/samples/patch.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
+import { FreeList } from './free-list.js';
 
 /** The numbers of samples of a batch by outcome. */
 export interface BatchCounts {
@@ -28,18 +29,25 @@ export interface SampleBatch {
   readonly indexes: Map<string, Map<string, number>>;
 }
 
+type BatchColumns = Pick<SampleBatch, 'seriesIndex' | 'timeMs' | 'value'>;
+
 /** Small, as many bodies have few samples. */
 const FIRST_CAPACITY = 16;
+/** Batches of more rows than `FEW_ROWS` have columns of this capacity, which later ones use again. */
+const USUAL_CAPACITY = 16_384;
+const FEW_ROWS = 1024;
+const freeColumns = new FreeList<BatchColumns>(32);
+
+function createColumns(capacity: number): BatchColumns {
+  return {
+    seriesIndex: new Int32Array(capacity),
+    timeMs: new Float64Array(capacity),
+    value: new Float64Array(capacity),
+  };
+}
 
 export function createSampleBatch(): SampleBatch {
-  return {
-    rowCount: 0,
-    seriesIndex: new Int32Array(FIRST_CAPACITY),
-    timeMs: new Float64Array(FIRST_CAPACITY),
-    value: new Float64Array(FIRST_CAPACITY),
-    series: [],
-    indexes: new Map(),
-  };
+  return { rowCount: 0, ...createColumns(FIRST_CAPACITY), series: [], indexes: new Map() };
 }
 
 /** The index of a series in the batch; undefined if it has none. */
@@ -60,14 +68,28 @@ export function seriesIndexOf({ indexes, series }: SampleBatch, timeseriesId: st
 function makeRoom(batch: SampleBatch, count: number): void {
   const length = batch.rowCount + count;
   if (length <= batch.timeMs.length) return;
-  const capacity = Math.max(length, 2 * batch.timeMs.length);
-  const seriesIndex = new Int32Array(capacity);
-  const timeMs = new Float64Array(capacity);
-  const value = new Float64Array(capacity);
-  seriesIndex.set(batch.seriesIndex.subarray(0, batch.rowCount));
-  timeMs.set(batch.timeMs.subarray(0, batch.rowCount));
-  value.set(batch.value.subarray(0, batch.rowCount));
-  Object.assign(batch, { seriesIndex, timeMs, value });
+  const columns = columnsFor(Math.max(length, 2 * batch.timeMs.length));
+  columns.seriesIndex.set(batch.seriesIndex.subarray(0, batch.rowCount));
+  columns.timeMs.set(batch.timeMs.subarray(0, batch.rowCount));
+  columns.value.set(batch.value.subarray(0, batch.rowCount));
+  replaceColumns(batch, columns);
+}
+
+function columnsFor(capacity: number): BatchColumns {
+  if (capacity <= FEW_ROWS || capacity > USUAL_CAPACITY) return createColumns(capacity);
+  return freeColumns.take() ?? createColumns(USUAL_CAPACITY);
+}
+
+function replaceColumns(batch: SampleBatch, columns: BatchColumns): void {
+  const { seriesIndex, timeMs, value } = batch;
+  if (timeMs.length === USUAL_CAPACITY) freeColumns.give({ seriesIndex, timeMs, value });
+  Object.assign(batch, columns);
+}
+
+/** Empties a batch that is done with, and gives its columns to later ones. */
+export function releaseColumns(batch: SampleBatch): void {
+  batch.rowCount = 0;
+  replaceColumns(batch, createColumns(0));
 }
 
 export function addSample(batch: SampleBatch, series: number, timeMs: number, value: number): void {

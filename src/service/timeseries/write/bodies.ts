@@ -90,44 +90,6 @@ function gunzipOf({ headers }: FastifyRequest): Gunzip | undefined {
   return createGunzip();
 }
 
-/** A body that has arrived, in parts that are not joined yet. */
-export interface WholeBody {
-  readonly parts: readonly Uint8Array[];
-  readonly byteCount: number;
-}
-
-/** Reads a whole body, for formats that are stored at once. */
-export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<WholeBody> {
-  const { stream, bytesMax } = body;
-  const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
-  // By events: for the many small bodies, iterating a stream costs more than all else.
-  return new Promise((resolve, reject) => {
-    if (stream.errored !== null) {
-      body.abandon();
-      reject(bodyError(stream.errored));
-      return;
-    }
-    const parts: Uint8Array[] = [];
-    let length = 0;
-    stream.on('data', (part: Buffer) => {
-      length += part.length;
-      if (length <= Math.min(wholeBytesMax, bytesMax)) {
-        parts.push(part);
-        return;
-      }
-      stream.removeAllListeners('data');
-      parts.length = 0;
-      body.abandon();
-      reject(new ServiceError(413, `a JSON body may have at most ${wholeBytesMax} bytes; ${hint}`));
-    });
-    stream.on('end', () => resolve({ parts, byteCount: length }));
-    stream.on('error', (error) => {
-      body.abandon();
-      reject(bodyError(error));
-    });
-  });
-}
-
 /** Yields the parts of a body as they arrive. */
 export async function* partsOf(body: StreamedBody): AsyncGenerator<Uint8Array> {
   const { stream, bytesMax } = body;
@@ -159,7 +121,7 @@ export async function* partsOf(body: StreamedBody): AsyncGenerator<Uint8Array> {
 }
 
 // A damaged gzip body is the caller's fault. So is one that breaks off, of which the caller hears nothing.
-function bodyError(error: unknown): unknown {
+export function bodyError(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
   const code = String(error.code);
   if (code.startsWith('Z_')) {

@@ -5,14 +5,15 @@ import type { ServiceContext } from '../../context.js';
 import { decodeParts } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { FrameReader } from '../columns-format.js';
-import { addColumns, seriesIndexOf } from './batch.js';
-import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, readWhole, type StreamedBody, type WholeBody } from './bodies.js';
+import { addColumns, releaseColumns, seriesIndexOf } from './batch.js';
+import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, type StreamedBody } from './bodies.js';
 import { takeCsv } from './csv.js';
 import { type Gathered, type Gatherer, GatheringError } from './gather.js';
 import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
 import { takeLines } from './lines.js';
 import { type Ingest, type Ingested, Sink, withStoredCount } from './sink.js';
 import { UsualSamples } from './usual-json.js';
+import { readWhole, type WholeBody } from './whole-body.js';
 
 /** How many samples to read before yielding: some milliseconds of work. */
 const SAMPLES_PER_TURN = 5000;
@@ -49,8 +50,21 @@ async function ingestJson(
   job: Ingest,
   body: StreamedBody,
 ): Promise<Ingested> {
-  const { origin } = job;
   const whole = await readWhole(body, context.settings.bodyBytesMax);
+  try {
+    return await ingestWhole(context, gatherer, job, whole);
+  } finally {
+    whole.release();
+  }
+}
+
+async function ingestWhole(
+  context: ServiceContext,
+  gatherer: Gatherer,
+  job: Ingest,
+  whole: WholeBody,
+): Promise<Ingested> {
+  const { origin } = job;
   // A delivery of a queue is stored by itself, once or not at all.
   const mayGather = origin === undefined && whole.byteCount <= GATHERED_BYTES_MAX;
   const gathered = mayGather ? await gather(gatherer, job, whole) : undefined;
@@ -135,6 +149,8 @@ async function ingestAlone(
     await sink.flush();
   } catch (error) {
     throw withStoredCount(error, sink.total.samples);
+  } finally {
+    releaseColumns(sink.batch);
   }
   return sink.total;
 }
