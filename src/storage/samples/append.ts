@@ -47,7 +47,8 @@ export async function append(
           clock.nowMs(),
         );
   const keyed: KeyedChange[] = [];
-  for (const [i, change] of changes.entries()) {
+  for (let i = 0; i < changes.length; i++) {
+    const change = changes[i]!;
     const { timeMs, value, deleted } = change;
     if (timeMs.length === 0 && deleted === undefined) continue;
     const key = known[i]?.key ?? created.get(seriesKey(change))!;

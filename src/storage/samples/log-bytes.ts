@@ -128,7 +128,9 @@ function writeCounts(changes: readonly KeyedChange[]): void {
 
 function writeExtras(changes: readonly KeyedChange[]): void {
   const isExtra = ({ deleted, name }: KeyedChange) => deleted !== undefined || name !== undefined;
-  heads.varint(changes.reduce((sum, change) => sum + Number(isExtra(change)), 0));
+  const count = changes.reduce((sum, change) => sum + Number(isExtra(change)), 0);
+  heads.varint(count);
+  if (count === 0) return;
   for (const [index, change] of changes.entries()) {
     if (!isExtra(change)) continue;
     const { deleted, name } = change;

@@ -34,7 +34,7 @@ interface Tail {
 
 const BYTES_CACHED_MAX = 64 * 1024 * 1024;
 const ROWS_READ = 64;
-const ROWS_ADVANCED = 256;
+const ROWS_ADVANCED = 64;
 /** Changes of series to index before yielding: some milliseconds of work. */
 const CHANGES_PER_TURN = 5000;
 

@@ -18,6 +18,8 @@ const SERIES_NAMED_MAX = 100;
  */
 export class WrittenCommits {
   readonly #byShard = new Map<number, Map<number, WrittenSeries[]>>();
+  /** The names that were noted last: most requests write the same series as the one before. */
+  #names: readonly SeriesReference[] = [];
 
   /** The transaction may yet be rolled back and its number reused; then both sets of series count. */
   note({ shard, commit }: Transaction, organisation: string, series: readonly SeriesReference[]): void {
@@ -25,11 +27,16 @@ export class WrittenCommits {
     this.#byShard.set(shard, commits);
     const written = commits.get(commit) ?? [];
     commits.set(commit, written);
-    const isNamed = series.length <= SERIES_NAMED_MAX;
-    // Only the names, so that the samples can be freed.
-    const named = isNamed ? series.map(({ timeseriesId, metric }) => ({ timeseriesId, metric })) : ALL;
-    written.push({ organisation, series: named });
+    written.push({ organisation, series: series.length <= SERIES_NAMED_MAX ? this.#namesOf(series) : ALL });
     if (commits.size > COMMITS_KEPT) commits.delete(commits.keys().next().value!);
+  }
+
+  /** Only the names, so that the samples can be freed. */
+  #namesOf(series: readonly SeriesReference[]): readonly SeriesReference[] {
+    const last = this.#names;
+    const areLast = last.length === series.length && series.every((one, i) => isSame(one, last[i]!));
+    if (!areLast) this.#names = series.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+    return this.#names;
   }
 
   /** Whether the commit is known to change none of the wanted series. */
@@ -43,3 +50,7 @@ export class WrittenCommits {
 }
 
 const ALL: readonly SeriesReference[] = [];
+
+function isSame(one: SeriesReference, other: SeriesReference): boolean {
+  return one.timeseriesId === other.timeseriesId && one.metric === other.metric;
+}

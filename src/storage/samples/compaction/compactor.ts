@@ -1,3 +1,4 @@
+import { nextTurn } from '../../next-turn.js';
 import { SHARD_COUNT } from '../../shard.js';
 import type { Reader, Storage } from '../../storage.js';
 import { logProgress } from '../../tables/samples.js';
@@ -137,7 +138,8 @@ export class Compactor {
 
 /** Loads the log's new rows into memory in short readers, so that a longer one has less to read while writers wait. */
 async function loadLog(storage: Storage, samples: SampleStore, shard: number): Promise<void> {
-  while (await storage.read(shard, (tx) => samples.advance(tx)));
+  // Each reader has a turn of its own, or requests would wait for all of them.
+  while (await storage.read(shard, (tx) => samples.advance(tx))) await nextTurn();
 }
 
 export function prepareHere(storage: Storage, samples: SampleStore): PrepareMove {
