@@ -46,7 +46,7 @@ bind-address = "127.0.0.1:${port + 1}"
   await fetch(`${url}/query?q=${encodeURIComponent('CREATE DATABASE bench')}`, { method: 'POST' });
   return {
     url,
-    pid: child.pid,
+    pids: () => [child.pid],
     stop: async () => {
       child.kill('SIGTERM');
       await new Promise((resolve) => child.once('exit', resolve));

@@ -1,7 +1,10 @@
 // npm run bench:service: HTTP ingest and reads of the service, compared with InfluxDB 1.x if installed.
 //
 //   node bench/service/run.mjs [--seconds 3] [--warm 5] [--rounds 3] [--only ingest|read|token] [--batches 1,100,10000]
-//                              [--connections 1,8,64] [--write]   --write also writes docs/benchmarks-service.md
+//                              [--connections 1,8,64] [--postgres alone|standby] [--write]
+//
+// --write also writes docs/benchmarks-service.md. --postgres has windrow store in PostgreSQL, alone or with a
+// synchronous standby on this machine, whose processes then count as windrow's.
 //
 // Every figure is from a real server in its own process, over keep-alive connections on this machine, each with one
 // request at a time; load and server share the cores. A sample counts once its request is answered, which happens once
@@ -18,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { influxVersion, startInflux } from './influx.mjs';
 import { pour, quantile, send } from './load.mjs';
+import { startPostgres } from './postgres.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -27,9 +31,13 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     batches: { type: 'string', default: '1,100,10000' },
     connections: { type: 'string', default: '1,8,64' },
+    postgres: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
+if (![undefined, 'alone', 'standby'].includes(options.postgres))
+  throw new Error('--postgres: expected alone or standby');
+if (options.write && options.postgres !== undefined) throw new Error('--write: the page is about the embedded store');
 const seconds = Number(options.seconds);
 const warmSeconds = Number(options.warm);
 const listOf = (text) => text.split(',').map(Number);
@@ -87,11 +95,14 @@ const forms = {
   },
 };
 
+const postgres =
+  options.postgres === undefined ? undefined : await startPostgres(folder, options.postgres === 'standby');
 const windrow = await startWindrow();
 const influx = influxVersion() === undefined ? undefined : await startInflux(join(folder, 'influx'), 18_086);
 try {
   const processor = `${cpus()[0]?.model}, ${cpus().length} cores`;
-  const machine = `${processor}, Node ${process.version}, ${influxVersion() ?? 'no InfluxDB'}`;
+  const others = [postgres?.version, influxVersion() ?? 'no InfluxDB'].filter((other) => other !== undefined);
+  const machine = [processor, `Node ${process.version}`, ...others].join(', ');
   console.log(machine);
   // Reading first: compacting what ingest leaves behind takes time from all that comes after it.
   if (wants('read')) await benchReading();
@@ -101,24 +112,23 @@ try {
 } finally {
   await windrow.stop();
   await influx?.stop();
+  await postgres?.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function startWindrow() {
-  const directory = join(folder, 'windrow');
+  const store = postgres === undefined ? ['--data-dir', join(folder, 'windrow')] : ['--store', postgres.store];
   const scope = 'core_read core_write core_admin';
   const added = spawnSync(
     process.execPath,
-    [command, 'client', 'add', 'bench', '--org', 'bench', '--scope', scope, '--data-dir', directory, '--json'],
+    [command, 'client', 'add', 'bench', '--org', 'bench', '--scope', scope, ...store, '--json'],
     { encoding: 'utf8' },
   );
   if (added.status !== 0) throw new Error(added.stderr);
   const { clientId, clientSecret } = JSON.parse(added.stdout);
-  const child = spawn(
-    process.execPath,
-    [command, 'serve', '--data-dir', directory, '--port', '0', '--log-level', 'error'],
-    { stdio: ['ignore', 'inherit', 'pipe'] },
-  );
+  const child = spawn(process.execPath, [command, 'serve', ...store, '--port', '0', '--log-level', 'error'], {
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
   const url = await new Promise((resolve, reject) => {
     let text = '';
     child.stderr.on('data', (bytes) => {
@@ -140,7 +150,7 @@ async function startWindrow() {
   const { access_token: token } = await answer.json();
   return {
     url,
-    pid: child.pid,
+    pids: () => [child.pid, ...(postgres?.pids() ?? [])],
     token,
     tokenRequest,
     stop: async () => {
@@ -210,10 +220,10 @@ async function ingestOnce(rival, batch, connections, run) {
       return bytes;
     };
   });
-  const { url, pid } = rival === 'windrow' ? windrow : influx;
-  const before = await usageAtRest(pid);
-  const { seconds: took, latencies } = await pour({ url, nexts, warmSeconds, seconds });
-  const after = await usageAtRest(pid);
+  const server = rival === 'windrow' ? windrow : influx;
+  const before = await usageAtRest(server);
+  const { seconds: took, latencies } = await pour({ url: server.url, nexts, warmSeconds, seconds });
+  const after = await usageAtRest(server);
   const [cpuUs, writtenBytes] = after.map((used, i) => (used - before[i]) / sentCount);
   return {
     rate: latencies.length / took,
@@ -225,24 +235,33 @@ async function ingestOnce(rival, batch, connections, run) {
 }
 
 /** The same once the server is at rest, so that its work counts for the run that caused it and not for the next. */
-async function usageAtRest(pid) {
-  let usage = usageOf(pid);
+async function usageAtRest(server) {
+  let usage = usageOf(server);
   for (const startMs = performance.now(); performance.now() - startMs < REST_MS_MAX; ) {
     await sleep(REST_MS);
     const [before] = usage;
-    usage = usageOf(pid);
+    usage = usageOf(server);
     if (usage[0] - before < REST_MS * REST_SHARE * 1000) return usage;
   }
-  console.error(`process ${pid} still works ${REST_MS_MAX / 1000} s after its run: the next figures include that`);
+  console.error(`${server.url} still works ${REST_MS_MAX / 1000} s after its run: the next figures include that`);
   return usage;
 }
 
-/** Usage of a process by /proc: processor time in µs, and bytes written to disk and sockets. */
-function usageOf(pid) {
-  const [, after] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const fields = after.split(' ');
-  const [, written] = /wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'));
-  return [(Number(fields[11]) + Number(fields[12])) * TICK_US, Number(written)];
+/** Usage of a server's processes by /proc: processor time in µs, and bytes written to disk and sockets. */
+function usageOf(server) {
+  const total = [0, 0];
+  for (const pid of server.pids()) {
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+      const [, written] = /wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'));
+      total[0] += (Number(fields[11]) + Number(fields[12])) * TICK_US;
+      total[1] += Number(written);
+    } catch (error) {
+      // A process of PostgreSQL that has ended meanwhile.
+      if (error.code !== 'ENOENT' && error.code !== 'ESRCH') throw error;
+    }
+  }
+  return total;
 }
 
 /** A request as bytes, whose samples can be moved to another day. */
@@ -279,7 +298,7 @@ async function benchReading() {
     const lines = Array.from({ length: 100_000 }, (_, i) => `raw,id=long val=${value[from + i]} ${timeMs[from + i]}`);
     await fetch(`${influx.url}/write?db=bench&precision=ms`, { method: 'POST', body: lines.join('\n') });
   }
-  for (const { pid } of [windrow, influx].filter((server) => server !== undefined)) await usageAtRest(pid);
+  for (const server of [windrow, influx].filter((one) => one !== undefined)) await usageAtRest(server);
   const rows = [];
   for (const accept of ['application/vnd.windrow.columns', 'text/csv', 'application/x-ndjson']) {
     const headers = { authorization: `Bearer ${windrow.token}`, accept };

@@ -193,11 +193,15 @@ export class PostgresServer {
     this.#signalAll('SIGCONT');
   }
 
+  /** Its processes, the first of them first. */
+  get pids() {
+    return this.#child === undefined ? [] : [this.#child.pid, ...childrenOf(this.#child.pid)];
+  }
+
   #signalAll(signal) {
-    const pids = this.#child === undefined ? [] : childrenOf(this.#child.pid);
-    for (const pid of [this.#child?.pid, ...pids]) {
+    for (const pid of this.pids) {
       try {
-        if (pid !== undefined) process.kill(pid, signal);
+        process.kill(pid, signal);
       } catch {
         // It has ended by itself.
       }
