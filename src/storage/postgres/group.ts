@@ -13,7 +13,12 @@ export interface LockedShard {
   lastCommit: number;
   readonly owner: string | null;
   readonly sequence: number;
+  /** See `Reader`. */
+  readonly soleWriter: object;
 }
+
+/** The same object for as long as a shard's commits are this writer's own. */
+export type SoleWriterOf = (shard: number, durableCommit: number, timeline: number) => object;
 
 /** A job of a group. The function that `run` returns is called once the group is committed. */
 export interface Job {
@@ -69,6 +74,13 @@ function checkClaim({ shard, owner, sequence }: LockedShard, claim: Claim): void
 const GROUP_MS_MAX = 25;
 const GROUP_JOBS_MAX = 60;
 
+export interface GroupParts {
+  /** The version of stores that this process knows. */
+  readonly version: number;
+  readonly monotonicMs: () => number;
+  readonly soleWriterOf: SoleWriterOf;
+}
+
 /** A group before its commit. */
 export interface GroupResult {
   readonly locked: readonly LockedShard[];
@@ -85,12 +97,11 @@ export interface GroupResult {
 export async function runGroup(
   connection: Connection,
   shards: readonly number[],
-  version: number,
+  { version, monotonicMs, soleWriterOf }: GroupParts,
   next: () => Job | undefined,
-  monotonicMs: () => number,
 ): Promise<GroupResult> {
   const untilMs = monotonicMs() + GROUP_MS_MAX;
-  const locked = await lockShards(connection, shards, version);
+  const locked = await lockShards(connection, shards, version, soleWriterOf);
   const answers: (() => void)[] = [];
   for (let job = next(); job !== undefined; ) {
     answers.push(await job.run(connection, locked));
@@ -105,6 +116,7 @@ async function lockShards(
   connection: Connection,
   shards: readonly number[],
   version: number,
+  soleWriterOf: SoleWriterOf,
 ): Promise<readonly LockedShard[]> {
   const [, rows] = await connection.exec(
     `BEGIN; SELECT "shard", "commit", "owner", "sequence", ${OLDEST_VERSION} FROM "windrow_shard"
@@ -125,6 +137,7 @@ async function lockShards(
       lastCommit: durableCommit,
       owner: holder,
       sequence: Number(sequence),
+      soleWriter: soleWriterOf(Number(shard), durableCommit, connection.timeline),
     };
   });
   return shards.map((shard) => found.find((one) => one.shard === shard)!);

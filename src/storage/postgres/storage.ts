@@ -9,6 +9,7 @@ import { createJob, quietWatch } from './group.js';
 import type { Hints } from './hints.js';
 import type { ConnectionPool } from './pool.js';
 import { checkVersion, OLDEST_VERSION } from './schema.js';
+import { SharedRead } from './shared-read.js';
 import { pause, pauseOf, ShardWriter, TRIES_MS_MAX, type WriterParts } from './writer.js';
 
 export interface StorageParts {
@@ -32,6 +33,8 @@ export class PostgresStorage implements Storage {
   /** By the shards that they write. */
   readonly #writers = new Map<string, ShardWriter>();
   readonly #reading = new Set<Promise<unknown>>();
+  /** By shard. Each request asks for one, to know whether its token still holds. */
+  readonly #lastCommits = new Map<number, SharedRead<number>>();
   #live: readonly number[] = [];
   #liveReadMs = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
@@ -70,8 +73,21 @@ export class PostgresStorage implements Storage {
     });
   }
 
-  lastCommit(shard: number): Promise<number> {
-    return this.read(shard, async (tx) => tx.lastCommit);
+  async lastCommit(shard: number): Promise<number> {
+    this.#assertUsable(shard);
+    const known = this.#lastCommits.get(shard) ?? new SharedRead(() => this.#readLastCommit(shard));
+    this.#lastCommits.set(shard, known);
+    return known.call();
+  }
+
+  #readLastCommit(shard: number): Promise<number> {
+    const { version } = this.#parts.writer;
+    const sql = `SELECT "commit", ${OLDEST_VERSION} FROM "windrow_shard" WHERE "shard" = ?`;
+    return this.#retrying(async (connection) => {
+      const [row] = await connection.all({ sql, values: [shard] });
+      checkVersion(row!.oldestVersion, version);
+      return Number(row!.commit);
+    });
   }
 
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {

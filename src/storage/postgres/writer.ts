@@ -1,6 +1,6 @@
 import type { Connection } from './connection.js';
 import { failureOf, PostgresFailure } from './failure.js';
-import { type GroupResult, type Job, type LockedShard, runGroup } from './group.js';
+import { type GroupResult, type Job, type LockedShard, runGroup, type SoleWriterOf } from './group.js';
 import type { ConnectionPool } from './pool.js';
 
 export interface WriterParts {
@@ -33,6 +33,8 @@ export class ShardWriter {
   readonly #ownShard: number;
   readonly #name: string;
   readonly #queue: Job[] = [];
+  /** How this writer's last group left each shard. */
+  readonly #left = new Map<number, LeftShard>();
   #running: Promise<void> | undefined;
   #groupCount = 0;
   #failureCount = 0;
@@ -75,23 +77,36 @@ export class ShardWriter {
     try {
       const { locked, answers } = await this.#commitGroup(next);
       this.#failureCount = 0;
+      for (const { shard, lastCommit } of locked) this.#left.get(shard)!.lastCommit = lastCommit;
       for (const answer of answers) answer();
       for (const { shard, lastCommit } of locked.filter(isWritten)) onCommits(shard, lastCommit);
       return 0;
     } catch (error) {
+      this.#left.clear();
       return this.#recover(error, taken);
     }
   }
 
   async #commitGroup(next: () => Job | undefined): Promise<GroupResult> {
     const { pool, version, monotonicMs } = this.#parts;
+    const soleWriterOf: SoleWriterOf = (...of) => this.#soleWriterOf(...of);
     const { group, isKnown } = await pool.use(async (connection) => {
-      const group = await runGroup(connection, this.#shards, version, next, monotonicMs);
+      const group = await runGroup(connection, this.#shards, { version, monotonicMs, soleWriterOf }, next);
       return { group, isKnown: await this.#commit(connection, group) };
     });
     // After this connection is returned: the check needs another one, and all of them may be lost at once.
     if (isKnown || (await this.#checkCommitted())) return group;
     throw new PostgresFailure('conflict', 'the connection was lost before the commit took effect');
+  }
+
+  #soleWriterOf(shard: number, durableCommit: number, timeline: number): object {
+    let left = this.#left.get(shard);
+    // A standby that took over without the last commits may reach the same number by others.
+    if (left === undefined || left.lastCommit !== durableCommit || left.timeline !== timeline) {
+      left = { lastCommit: durableCommit, timeline, soleWriter: {} };
+      this.#left.set(shard, left);
+    }
+    return left.soleWriter;
   }
 
   /** @returns false if the answer is lost. */
@@ -165,6 +180,12 @@ export class ShardWriter {
     if (isFaultOfLast) this.#queue.unshift(...taken.slice(0, -1));
     return 0;
   }
+}
+
+interface LeftShard {
+  lastCommit: number;
+  readonly timeline: number;
+  readonly soleWriter: object;
 }
 
 function isWritten({ lastCommit, durableCommit }: LockedShard): boolean {

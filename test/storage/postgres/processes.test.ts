@@ -48,6 +48,48 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     await database.remove();
   });
 
+  it('a transaction knows whether all commits since the one before were of its own process', async () => {
+    const [one, other] = [await open(), await open()];
+    const writerOf = (tx: Transaction) => tx.soleWriter;
+    const found = (storage = one) => storage.transaction(SHARD, async (tx) => writerOf(tx));
+    const first = await found();
+    expect(first).toBeDefined();
+    await one.transaction(SHARD, insert('a'));
+    await expect(one.transaction(SHARD, insert('a'))).rejects.toThrow('exists');
+    await other.transaction(SHARD + 1, insert('of another shard'));
+    expect(await found()).toBe(first);
+    await other.transaction(SHARD, insert('b'));
+    const second = await found();
+    expect(second).not.toBe(first);
+    expect(await found()).toBe(second);
+    // Another writer of the same process.
+    await one.transactionOver([SHARD, SHARD + 1], async ([tx]) => insert('c')(tx!));
+    const third = await found();
+    expect(third).not.toBe(second);
+    // What a group has kept that failed as a whole is not what is stored.
+    const runs: (object | undefined)[] = [];
+    await one.transaction(SHARD, async (tx) => {
+      await insert('d')(tx);
+      if (runs.push(tx.soleWriter) > 1) return;
+      await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND state = 'idle in transaction'`);
+    });
+    expect(runs).toEqual([third, expect.anything()]);
+    expect(runs[1]).not.toBe(third);
+    expect(await found()).toBe(runs[1]);
+  });
+
+  it('the last commit is current for each of many who ask at once', async () => {
+    const [one, other] = [await open(), await open()];
+    for (let round = 1; round <= 20; round++) {
+      const early = Array.from({ length: 20 }, () => one.lastCommit(SHARD));
+      const commit = await other.transaction(SHARD, insert(`row ${round}`));
+      const late = await Promise.all(Array.from({ length: 50 }, () => one.lastCommit(SHARD)));
+      expect(late.every((number) => number === commit)).toBe(true);
+      for (const number of await Promise.all(early)) expect([commit - 1, commit]).toContain(number);
+    }
+  });
+
   it('commits of many writers in two processes are numbered without gaps, and none is lost', async () => {
     const [a, b] = [await open(), await open()];
     const works = Array.from({ length: 100 }, async (_, i) => {
