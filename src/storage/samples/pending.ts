@@ -104,13 +104,20 @@ export class PendingLogs {
     const index = this.#indexAfter(tx.shard, compactedCommit);
     const where = [['commit', '<=', tx.durableCommit]] as const;
     const after = [index.untilCommit, Number.MAX_SAFE_INTEGER];
-    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit: rowCountMax });
-    // The last commit may have more rows.
-    const untilCommit = rows.length < rowCountMax ? tx.durableCommit : rows.at(-1)!.commit - 1;
-    if (untilCommit <= index.untilCommit) return false;
-    const whole = rows.filter(({ commit }) => commit <= untilCommit);
-    await this.#extend(tx.shard, index, whole, untilCommit);
-    return rows.length === rowCountMax;
+    for (let limit = rowCountMax; ; limit *= 4) {
+      const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit });
+      const isAll = rows.length < limit;
+      // The last commit may have more rows.
+      const untilCommit = isAll ? tx.durableCommit : rows.at(-1)!.commit - 1;
+      if (untilCommit <= index.untilCommit) {
+        if (isAll) return false;
+        // A commit with more rows than this, as of the results of many items, is loaded as a whole.
+        continue;
+      }
+      const whole = rows.filter(({ commit }) => commit <= untilCommit);
+      await this.#extend(tx.shard, index, whole, untilCommit);
+      return !isAll;
+    }
   }
 
   /** The shard's index, extended to what this reader sees on the disk; a separate index for an older state. */

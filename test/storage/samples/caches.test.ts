@@ -4,7 +4,7 @@ import { Catalogue } from '../../../src/storage/samples/catalogue.js';
 import { PendingLogs } from '../../../src/storage/samples/pending.js';
 import { readProgress, START } from '../../../src/storage/samples/progress.js';
 import type { Reader, Transaction } from '../../../src/storage/storage.js';
-import { series } from '../../../src/storage/tables/samples.js';
+import { sampleLog, series } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
 
 // The cache in memory is never ahead of the disk, and never hides what another process changed there.
@@ -218,5 +218,29 @@ describe('the log in memory', () => {
       expect(await times(logs, watched, progress)).toEqual([1, 2, 3, 4]);
     });
     expect(counted.gets).toBeGreaterThanOrEqual(6);
+  });
+
+  it('is loaded to its end, past a commit with more rows than one reader takes', async () => {
+    await append(a, 1);
+    await bed.write(async (tx) => {
+      for (let timeMs = 2; timeMs <= 20; timeMs++) {
+        const change = { ...a, timeMs: Float64Array.of(timeMs), value: Float64Array.of(timeMs) };
+        await bed.samples.append(tx, ORGANISATION, [change]);
+      }
+    });
+    await append(a, 21);
+    while (await bed.read((tx) => bed.samples.advance(tx, 2)));
+    let readCount = 0;
+    const times = await bed.read((tx) => {
+      const find: Reader['find'] = (table, query) => {
+        if (table.name === sampleLog.name) readCount++;
+        return tx.find(table, query);
+      };
+      const { shard, lastCommit, durableCommit } = tx;
+      const reader: Reader = { shard, lastCommit, durableCommit, find, get: tx.get.bind(tx), count: tx.count.bind(tx) };
+      return timesOf(reader, a);
+    });
+    expect(times).toEqual(Array.from({ length: 21 }, (_, i) => i + 1));
+    expect(readCount).toBe(0);
   });
 });
