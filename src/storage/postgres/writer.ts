@@ -89,7 +89,7 @@ export class ShardWriter {
 
   async #commitGroup(next: () => Job | undefined): Promise<GroupResult> {
     const { pool, version, monotonicMs } = this.#parts;
-    const soleWriterOf: SoleWriterOf = (...of) => this.#soleWriterOf(...of);
+    const soleWriterOf = this.#soleWriterOf;
     const { group, isKnown } = await pool.use(async (connection) => {
       const group = await runGroup(connection, this.#shards, { version, monotonicMs, soleWriterOf }, next);
       return { group, isKnown: await this.#commit(connection, group) };
@@ -99,7 +99,7 @@ export class ShardWriter {
     throw new PostgresFailure('conflict', 'the connection was lost before the commit took effect');
   }
 
-  #soleWriterOf(shard: number, durableCommit: number, timeline: number): object {
+  readonly #soleWriterOf: SoleWriterOf = (shard, durableCommit, timeline) => {
     let left = this.#left.get(shard);
     // A standby that took over without the last commits may reach the same number by others.
     if (left === undefined || left.lastCommit !== durableCommit || left.timeline !== timeline) {
@@ -107,7 +107,7 @@ export class ShardWriter {
       this.#left.set(shard, left);
     }
     return left.soleWriter;
-  }
+  };
 
   /** @returns false if the answer is lost. */
   async #commit(connection: Connection, { locked }: GroupResult): Promise<boolean> {

@@ -109,14 +109,13 @@ export class PendingLogs {
       const isAll = rows.length < limit;
       // The last commit may have more rows.
       const untilCommit = isAll ? tx.durableCommit : rows.at(-1)!.commit - 1;
-      if (untilCommit <= index.untilCommit) {
-        if (isAll) return false;
-        // A commit with more rows than this, as of the results of many items, is loaded as a whole.
-        continue;
+      if (untilCommit > index.untilCommit) {
+        const whole = rows.filter(({ commit }) => commit <= untilCommit);
+        await this.#extend(tx.shard, index, whole, untilCommit);
+        return !isAll;
       }
-      const whole = rows.filter(({ commit }) => commit <= untilCommit);
-      await this.#extend(tx.shard, index, whole, untilCommit);
-      return !isAll;
+      if (isAll) return false;
+      // All are of one commit, as the results of many items may be: it is loaded as a whole.
     }
   }
 
