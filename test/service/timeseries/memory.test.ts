@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readCsv } from '../../../src/formats/csv/index.js';
+import { describe, expect, it } from 'vitest';
 import {
   addColumns,
   createSampleBatch,
@@ -9,7 +8,6 @@ import {
   takeChanges,
 } from '../../../src/service/timeseries/write/batch.js';
 import { WholeBody } from '../../../src/service/timeseries/write/whole-body.js';
-import { openTestService, type TestService } from '../app.js';
 
 describe('memory that bodies use again', () => {
   it('holds each body as it came, whichever others come and go meanwhile', () => {
@@ -79,45 +77,5 @@ describe('memory that bodies use again', () => {
     const [first, second] = [createSampleBatch(), createSampleBatch()];
     for (const one of [batch, first, second]) addColumns(one, seriesIndexOf(one, 'a', 'Raw'), numbers, numbers);
     expect(new Set([batch, first, second].map(({ timeMs }) => timeMs.buffer)).size).toBe(3);
-  });
-});
-
-describe('large bodies at the same time', () => {
-  let service: TestService;
-  let headers: { authorization: string };
-
-  beforeEach(async () => {
-    service = await openTestService();
-    headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
-  });
-  afterEach(() => service.close());
-
-  const samplesOf = (timeseriesId: string, count: number, last: object = {}) => [
-    ...Array.from({ length: count }, (_, i) => ({
-      timeseriesId,
-      timestamp: new Date(Date.UTC(2026, 0, 1) + 1000 * i).toISOString(),
-      val: i + timeseriesId.charCodeAt(0) / 128,
-    })),
-    ...(Object.keys(last).length === 0 ? [] : [last]),
-  ];
-  const post = (samples: readonly object[]) =>
-    service.app.inject({ method: 'POST', url: '/core/samples', headers, payload: [...samples] });
-  const valuesOf = async (id: string) => {
-    const url = `/core/timeseries/${id}/samples?limit=10000`;
-    const answer = await service.app.inject({ url, headers: { ...headers, accept: 'text/csv' } });
-    if (answer.statusCode === 404) return undefined;
-    expect(answer.statusCode).toBe(200);
-    return readCsv(answer.body).series.flatMap(({ value }) => [...value]);
-  };
-
-  it('are stored each with its own samples, and one with a fault leaves nothing', async () => {
-    for (const ids of ['abcd', 'efgh']) {
-      const good = [...ids].map((id) => post(samplesOf(id, 3000)));
-      const bad = post(samplesOf('z', 3000, { timeseriesId: 'z', timestamp: 'soon', val: 1 }));
-      const answers = await Promise.all([...good, bad]);
-      expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 400]);
-      for (const id of ids) expect(await valuesOf(id)).toEqual(samplesOf(id, 3000).map((one) => Object(one).val));
-    }
-    expect(await valuesOf('z')).toBeUndefined();
   });
 });

@@ -59,6 +59,25 @@ describe('samples', () => {
     });
   });
 
+  it('of large bodies at the same time are stored for each, and one with a fault leaves nothing', async () => {
+    const bodyOf = (id: string) => Array.from({ length: 3000 }, (_, i) => sample(id, i, i + id.charCodeAt(0) / 128));
+    const write = (samples: readonly object[]) => post('/core/samples', 'application/json', JSON.stringify(samples));
+    // The second ones are read into the memory of the first.
+    for (const ids of [
+      ['a', 'b', 'c'],
+      ['d', 'e', 'f'],
+    ]) {
+      const bad = write([...bodyOf('z'), { ...sample('z', 0, 1), timestamp: 'soon' }]);
+      const answers = await Promise.all([...ids.map((id) => write(bodyOf(id))), bad]);
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 400]);
+      for (const id of ids) {
+        const read = readCsv(await csvOf(`/core/timeseries/${id}/samples`)).series[0]!;
+        expect(read.value).toEqual(Float64Array.from(bodyOf(id), ({ val }) => val!));
+      }
+    }
+    expect((await send('GET', '/core/timeseries/z/samples')).statusCode).toBe(404);
+  });
+
   it('every form of a body stores the same samples, compressed or not', async () => {
     const minutes = [0, 1, 2, 3];
     const json = (id: string) => minutes.map((minute) => sample(id, minute, minute / 4));
