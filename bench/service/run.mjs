@@ -95,11 +95,13 @@ const forms = {
   },
 };
 
-const postgres =
-  options.postgres === undefined ? undefined : await startPostgres(folder, options.postgres === 'standby');
-const windrow = await startWindrow();
-const influx = influxVersion() === undefined ? undefined : await startInflux(join(folder, 'influx'), 18_086);
+let postgres;
+let windrow;
+let influx;
 try {
+  if (options.postgres !== undefined) postgres = await startPostgres(folder, options.postgres === 'standby');
+  windrow = await startWindrow();
+  if (influxVersion() !== undefined) influx = await startInflux(join(folder, 'influx'), 18_086);
   const processor = `${cpus()[0]?.model}, ${cpus().length} cores`;
   const others = [postgres?.version, influxVersion() ?? 'no InfluxDB'].filter((other) => other !== undefined);
   const machine = [processor, `Node ${process.version}`, ...others].join(', ');
@@ -110,7 +112,7 @@ try {
   if (wants('ingest')) await benchIngest();
   if (options.write) writePage(machine);
 } finally {
-  await windrow.stop();
+  await windrow?.stop();
   await influx?.stop();
   await postgres?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -254,7 +256,8 @@ function usageOf(server) {
     try {
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
       const [, written] = /wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'));
-      total[0] += (Number(fields[11]) + Number(fields[12])) * TICK_US;
+      // Its own, and that of children that have ended.
+      for (const ticks of fields.slice(11, 15)) total[0] += Number(ticks) * TICK_US;
       total[1] += Number(written);
     } catch (error) {
       // A process of PostgreSQL that has ended meanwhile.
