@@ -118,6 +118,26 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     expect(await told.count()).toBe(1);
   });
 
+  it('is in the answer to why as soon as that is there, so that no Escape is lost', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await page.getByRole('application').focus();
+    await page.keyboard.press('.');
+    await page.getByRole('status').getByText('meter/Raw 3 at').waitFor();
+    // An observer is told after the change of the page, before anything is painted or a key arrives.
+    await page.evaluate(`{
+      const observer = new MutationObserver(() => {
+        if (document.getElementById('why-title') === null) return;
+        globalThis.focusedFirst = document.activeElement.id;
+        observer.disconnect();
+      });
+      observer.observe(document.body, { childList: true, subtree: true });
+    }`);
+    await page.keyboard.press('Enter');
+    await page.locator('#why-title').waitFor();
+    expect(await page.evaluate('focusedFirst')).toBe('why-title');
+  });
+
   it('hears of a problem while the JSON is typed, at its field too, and of the results once it is mended', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);

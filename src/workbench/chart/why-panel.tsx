@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type DataSet, keyOf, nameOf, type WhyAnswer, type WhyPart, type WhyStage } from '../engine/protocol.js';
 import { type Asked, useWorkbench } from '../state.js';
 import { counted, timeText, valueText } from './zoned-time.js';
@@ -18,8 +18,8 @@ function Answer({ asked }: { readonly asked: Asked }) {
   const key = `${keyOf(asked.series)} ${asked.timeMs}`;
   const source = state.sets.find(({ series }) => series.some((one) => keyOf(one) === keyOf(asked.series)));
   const isResult = state.answer.steps.some(({ info }) => keyOf(info) === keyOf(asked.series));
-  // The focus moves here, and goes back when the panel is closed.
-  useEffect(() => {
+  // The focus moves here as soon as the panel is there, so that no Escape is lost, and goes back when it is closed.
+  useLayoutEffect(() => {
     opener.current = document.activeElement;
     title.current?.focus();
     title.current?.scrollIntoView({ block: 'nearest' });
