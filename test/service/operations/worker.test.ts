@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { deleteItem } from '../../../src/service/operations/end.js';
 import { changeItems } from '../../../src/service/operations/register.js';
@@ -123,6 +123,8 @@ describe('state in memory', () => {
     await rig.worker().onIdle();
     const shard = rig.shardOf('room');
     const { begun, end } = rig.holdReads(shard);
+    // Until then polls leave out a shard without items.
+    rig.advance(10_000);
     const idle = rig.worker().onIdle();
     await begun;
     await rig.register(doubled);
@@ -131,6 +133,19 @@ describe('state in memory', () => {
     await nextTurn();
     end();
     await idle;
+    await expectBatch();
+  });
+
+  it('a poll leaves out shards without items, and finds new ones that nobody told of some seconds later', async () => {
+    await open({ groups: 1 });
+    await rig.append(change(room, 0, 100));
+    await rig.worker().onIdle();
+    const read = vi.spyOn(rig.context.storage, 'read');
+    await rig.worker().onIdle();
+    expect(read).not.toHaveBeenCalled();
+    await rig.register(doubled, false);
+    rig.advance(10_000);
+    await rig.worker().onIdle();
     await expectBatch();
   });
 

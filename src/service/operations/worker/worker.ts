@@ -19,6 +19,12 @@ interface Holding {
  */
 const REFUSAL_MS = 200;
 
+/**
+ * How long polls leave out a shard without items. A registration there is told to its own process, and its commit to
+ * the others; only if both fail, the first results come so much later.
+ */
+const ITEMLESS_MS = 10_000;
+
 /** How long a stop waits for steps that run. */
 const STOP_MS_MAX = 2000;
 
@@ -30,8 +36,8 @@ export class Worker {
   readonly #held = new Map<number, Holding>();
   /** When another worker was last found to hold a shard. */
   readonly #refusedMs = new Map<number, number>();
-  /** Shards without items, where changes need no work. */
-  readonly #itemless = new Set<number>();
+  /** When a shard was found to have no items, so that changes there need no work. */
+  readonly #itemless = new Map<number, number>();
   /** Increases when items are registered anywhere: what was found before may be outdated. */
   #itemChanges = 0;
   readonly #claiming = new Map<number, Promise<Holding | undefined>>();
@@ -170,7 +176,7 @@ export class Worker {
     else log.error({ ...place, err: error }, 'the worker failed; will try again');
   }
 
-  /** Visits every shard, as notifications may be missed and work becomes due with time. */
+  /** Visits every shard that may have items, as notifications may be missed and work becomes due with time. */
   #poll(): Promise<void> {
     this.#polling ??= this.#pollOnce().finally(() => {
       this.#polling = undefined;
@@ -185,6 +191,8 @@ export class Worker {
 
   async #pollOnce(): Promise<void> {
     for (let shard = 0; shard < SHARD_COUNT && this.#state === 'started'; shard++) {
+      const itemlessMs = this.#itemless.get(shard) ?? Number.NEGATIVE_INFINITY;
+      if (this.#context.clock.monotonicMs() - itemlessMs < ITEMLESS_MS) continue;
       try {
         await this.#visit(shard, true);
       } catch (error) {
@@ -221,9 +229,10 @@ export class Worker {
   async #claim(shard: number, held: Holding | undefined): Promise<Holding | undefined> {
     const { storage, clock, settings } = this.#context;
     const changes = this.#itemChanges;
+    const lookedMs = clock.monotonicMs();
     const catalog = await storage.read(shard, (tx) => tx.get(itemCatalog, { name: 'items' }));
     if (catalog === undefined) {
-      if (changes === this.#itemChanges) this.#itemless.add(shard);
+      if (changes === this.#itemChanges) this.#itemless.set(shard, lookedMs);
       return undefined;
     }
     this.#itemless.delete(shard);
