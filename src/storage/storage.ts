@@ -108,7 +108,10 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** The number of this transaction's commit: `lastCommit + 1`. */
   readonly commit: number;
-  /** @throws DuplicateKeyError if a row with this key exists. */
+  /**
+   * @throws DuplicateKeyError if a row with this key exists; for a log's row of this very commit, perhaps only at the
+   * end of the transaction, which fails then.
+   */
   insert<Row>(table: Table<Row>, row: Row): Promise<void>;
   /**
    * Inserts rows, faster than one by one.

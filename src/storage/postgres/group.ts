@@ -48,7 +48,6 @@ export function createJob<Result>(
     try {
       if (claim !== undefined) checkClaim(locked[0]!, claim);
       const result = await quietWatch.run(txs, () => work(txs));
-      await connection.settle();
       if (hasSavepoint) connection.send('RELEASE "work"');
       for (const [index, { hasWritten }] of txs.entries()) if (hasWritten) locked[index]!.lastCommit++;
       return () => resolve(result);
@@ -81,6 +80,12 @@ export interface GroupParts {
   readonly soleWriterOf: SoleWriterOf;
 }
 
+/** The jobs that wait, in the order of arrival. */
+export interface JobQueue {
+  isEmpty(): boolean;
+  take(): Job;
+}
+
 /** A group before its commit. */
 export interface GroupResult {
   readonly locked: readonly LockedShard[];
@@ -88,9 +93,9 @@ export interface GroupResult {
 }
 
 /**
- * Runs queued jobs in one transaction until the queue is empty (jobs that are added meanwhile join the group) or time
- * is up. The lock on a shard's row serialises its writers, so each statement sees the last commit, and a higher
- * isolation level is not needed.
+ * Runs queued jobs, at least one, in one transaction until the queue is empty (jobs that are added meanwhile join the
+ * group) or time is up. The lock on a shard's row serialises its writers, so each statement sees the last commit, and a
+ * higher isolation level is not needed. What the last job posted need not be answered yet: if it fails, so does COMMIT.
  *
  * @throws PostgresFailure of any job, even if its work swallowed it: nothing of the group is committed.
  */
@@ -98,16 +103,17 @@ export async function runGroup(
   connection: Connection,
   shards: readonly number[],
   { version, monotonicMs, soleWriterOf }: GroupParts,
-  next: () => Job | undefined,
+  queue: JobQueue,
 ): Promise<GroupResult> {
   const untilMs = monotonicMs() + GROUP_MS_MAX;
   const locked = await lockShards(connection, shards, version, soleWriterOf);
   const answers: (() => void)[] = [];
-  for (let job = next(); job !== undefined; ) {
-    answers.push(await job.run(connection, locked));
+  do {
+    // Before the next job is taken: a failure belongs to the last one taken.
+    if (answers.length > 0) await connection.settle();
+    answers.push(await queue.take().run(connection, locked));
     if (connection.failure !== undefined) throw connection.failure;
-    job = answers.length < GROUP_JOBS_MAX && monotonicMs() < untilMs ? next() : undefined;
-  }
+  } while (!queue.isEmpty() && answers.length < GROUP_JOBS_MAX && monotonicMs() < untilMs);
   return { locked, answers };
 }
 

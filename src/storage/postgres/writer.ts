@@ -1,6 +1,6 @@
 import type { Connection } from './connection.js';
 import { failureOf, PostgresFailure } from './failure.js';
-import { type GroupResult, type Job, type LockedShard, runGroup, type SoleWriterOf } from './group.js';
+import { type GroupResult, type Job, type JobQueue, type LockedShard, runGroup, type SoleWriterOf } from './group.js';
 import type { ConnectionPool } from './pool.js';
 
 export interface WriterParts {
@@ -69,13 +69,15 @@ export class ShardWriter {
   async #runGroup(): Promise<number> {
     const { onCommits } = this.#parts;
     const taken: Job[] = [];
-    const next = () => {
-      const job = this.#queue.shift();
-      if (job !== undefined) taken.push(job);
-      return job;
+    const queue: JobQueue = {
+      isEmpty: () => this.#queue.length === 0,
+      take: () => {
+        taken.push(this.#queue.shift()!);
+        return taken.at(-1)!;
+      },
     };
     try {
-      const { locked, answers } = await this.#commitGroup(next);
+      const { locked, answers } = await this.#commitGroup(queue);
       this.#failureCount = 0;
       for (const { shard, lastCommit } of locked) this.#left.get(shard)!.lastCommit = lastCommit;
       for (const answer of answers) answer();
@@ -87,11 +89,11 @@ export class ShardWriter {
     }
   }
 
-  async #commitGroup(next: () => Job | undefined): Promise<GroupResult> {
+  async #commitGroup(queue: JobQueue): Promise<GroupResult> {
     const { pool, version, monotonicMs } = this.#parts;
     const soleWriterOf = this.#soleWriterOf;
     const { group, isKnown } = await pool.use(async (connection) => {
-      const group = await runGroup(connection, this.#shards, { version, monotonicMs, soleWriterOf }, next);
+      const group = await runGroup(connection, this.#shards, { version, monotonicMs, soleWriterOf }, queue);
       return { group, isKnown: await this.#commit(connection, group) };
     });
     // After this connection is returned: the check needs another one, and all of them may be lost at once.
@@ -126,7 +128,8 @@ export class ShardWriter {
       return true;
     } catch (error) {
       if (failureOf(error).kind === 'lost') return false;
-      throw error;
+      // If a posted statement failed, that of COMMIT says only that there was a failure.
+      throw connection.failure ?? error;
     }
   }
 

@@ -52,15 +52,26 @@ export function insert<Row>(target: Target<Row>, row: Row): Statement {
   return writeRow(target, row, 'DO NOTHING');
 }
 
+/** An insert that fails if the key exists, where `insert` inserts nothing. */
+export function append<Row>(target: Target<Row>, row: Row): Statement {
+  const { sql, values } = placesOf(target, row);
+  return { sql: `${textsOf(target.table).insertHead}${sql})`, values };
+}
+
 export function put<Row>(target: Target<Row>, row: Row): Statement {
   return writeRow(target, row, textsOf(target.table).replaceAll);
 }
 
 function writeRow<Row>(target: Target<Row>, row: Row, onConflict: string): Statement {
+  const { insertHead, conflictHead } = textsOf(target.table);
+  const { sql, values } = placesOf(target, row);
+  return { sql: `${insertHead}${sql}${conflictHead}${onConflict}`, values };
+}
+
+function placesOf<Row>(target: Target<Row>, row: Row): Statement {
   const { dialect, table, shard } = target;
-  const { names, insertHead, conflictHead } = textsOf(table);
-  const places = joined([dialect.place(shard), ...names.map((name) => encodeColumn(target, name, row[name]))], ', ');
-  return { sql: `${insertHead}${places.sql}${conflictHead}${onConflict}`, values: places.values };
+  const { names } = textsOf(table);
+  return joined([dialect.place(shard), ...names.map((name) => encodeColumn(target, name, row[name]))], ', ');
 }
 
 /** The constant parts of a table's statements, built once, as there are thousands of statements a second. */

@@ -110,13 +110,16 @@ export class SqlTransaction extends SqlReader implements Transaction {
   }
 
   async insert<Row>(table: Table<Row>, row: Row): Promise<void> {
-    if ((await this.#write(statements.insert(this.target(table), row))) === 1) {
-      // `as`: a log has the column.
-      this.#isLogged ||= table.isLog && (row as { readonly commit?: number }).commit === this.commit;
-      return;
+    // `as`: a log has the column.
+    const isLogRow = table.isLog && (row as { readonly commit?: number }).commit === this.commit;
+    if (isLogRow && this.session.post !== undefined) {
+      // Nobody else has this commit, so its keys are free.
+      await this.#post(statements.append(this.target(table), row));
+    } else if ((await this.#write(statements.insert(this.target(table), row))) !== 1) {
+      const key = JSON.stringify(table.key.map((name) => row[name]));
+      throw new DuplicateKeyError(table.name, `${table.name}: a row with the key ${key} exists`);
     }
-    const key = JSON.stringify(table.key.map((name) => row[name]));
-    throw new DuplicateKeyError(table.name, `${table.name}: a row with the key ${key} exists`);
+    this.#isLogged ||= isLogRow;
   }
 
   async insertAll<Row>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
@@ -132,10 +135,7 @@ export class SqlTransaction extends SqlReader implements Transaction {
   }
 
   async put<Row>(table: Table<Row>, row: Row): Promise<void> {
-    const statement = statements.put(this.target(table), row);
-    this.#begin();
-    await (this.session.post === undefined ? this.session.run(statement) : this.session.post(statement));
-    this.#hasWritten = true;
+    await this.#post(statements.put(this.target(table), row));
   }
 
   async update<Row>(table: Table<Row>, where: readonly Condition<Row>[], changes: Partial<Row>): Promise<number> {
@@ -146,6 +146,12 @@ export class SqlTransaction extends SqlReader implements Transaction {
   async delete<Row>(table: Table<Row>, where: readonly Condition<Row>[]): Promise<number> {
     if (table.isLog) this.#isLogged = false;
     return this.#write(statements.remove(this.target(table), where));
+  }
+
+  async #post(statement: Statement): Promise<void> {
+    this.#begin();
+    await (this.session.post === undefined ? this.session.run(statement) : this.session.post(statement));
+    this.#hasWritten = true;
   }
 
   async #write(statement: Statement): Promise<number> {

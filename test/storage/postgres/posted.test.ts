@@ -1,12 +1,27 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { StorageFullError } from '../../../src/storage/errors.js';
+import { DuplicateKeyError, StorageFullError } from '../../../src/storage/errors.js';
+import type { Transaction } from '../../../src/storage/storage.js';
 import { throttles } from '../../../src/storage/tables/identity.js';
+import { sampleLog } from '../../../src/storage/tables/samples.js';
 import { hasPostgres, openTemporaryPostgres } from './open.js';
 
 const SHARD = 5;
 const row = (subject: string, failureCount = 1) => ({ subject, failureCount, windowStartMs: 0, blockedUntilMs: null });
 
-describe.runIf(hasPostgres)('a put, whose answer is not awaited', () => {
+const append = (tx: Transaction, part: number) =>
+  tx.insert(sampleLog, {
+    commit: tx.commit,
+    part,
+    organisation: 'acme',
+    sampleCount: 0,
+    changes: new Uint8Array(),
+    checksum: null,
+    source: null,
+    partition: null,
+    offset: null,
+  });
+
+describe.runIf(hasPostgres)('a statement whose answer is not awaited', () => {
   const openWith = async (condition: string, sqlState: string) => {
     const opened = await openTemporaryPostgres();
     onTestFinished(() => opened.dispose());
@@ -31,6 +46,36 @@ describe.runIf(hasPostgres)('a put, whose answer is not awaited', () => {
     const reasons = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason.message] : []));
     for (const reason of reasons) expect(reason).toContain('PostgreSQL refused a statement: refused (22000)');
     expect(await subjects()).toEqual(['a', 'c', 'e']);
+  });
+
+  it('and fails behind the last work of a group, undoes that work alone', async () => {
+    const { put, subjects } = await openWith(`NEW."subject" = 'bad'`, '22000');
+    const ended = await Promise.allSettled([put('a'), put('b'), put('bad')]);
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(await subjects()).toEqual(['a', 'b']);
+    await expect(put('bad')).rejects.toThrow('PostgreSQL refused a statement: refused (22000)');
+    await put('c');
+    expect(await subjects()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('adds a row to a log once: the second of the same key undoes its own work', async () => {
+    const { storage } = await openWith('false', '22000');
+    const write = (parts: readonly number[]) =>
+      storage.transaction(SHARD, async (tx) => {
+        for (const part of parts) await append(tx, part);
+        return tx.commit;
+      });
+    const ended = await Promise.allSettled([write([0, 1]), write([0, 0]), write([0])]);
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    await expect(write([0, 0])).rejects.toBeInstanceOf(DuplicateKeyError);
+    await expect(write([0])).resolves.toBe(3);
+    const rows = await storage.read(SHARD, (tx) => tx.find(sampleLog));
+    expect(rows.map(({ commit, part }) => [commit, part])).toEqual([
+      [1, 0],
+      [1, 1],
+      [2, 0],
+      [3, 0],
+    ]);
   });
 
   it('for which there is no room is told as that, also where a statement after it fails', async () => {
