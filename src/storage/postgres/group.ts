@@ -95,9 +95,10 @@ export interface GroupResult {
 /**
  * Runs queued jobs, at least one, in one transaction until the queue is empty (jobs that are added meanwhile join the
  * group) or time is up. The lock on a shard's row serialises its writers, so each statement sees the last commit, and a
- * higher isolation level is not needed. What the last job posted need not be answered yet: if it fails, so does COMMIT.
+ * higher isolation level is not needed. What the last job posted need not be answered yet: unless that job was rolled
+ * back, its failure is that of COMMIT.
  *
- * @throws PostgresFailure of any job, even if its work swallowed it: nothing of the group is committed.
+ * @throws PostgresFailure of any answered statement, even if the work swallowed it: nothing of the group is committed.
  */
 export async function runGroup(
   connection: Connection,
@@ -109,7 +110,7 @@ export async function runGroup(
   const locked = await lockShards(connection, shards, version, soleWriterOf);
   const answers: (() => void)[] = [];
   do {
-    // Before the next job is taken: a failure belongs to the last one taken.
+    // First, so that a failure belongs to the last job taken.
     if (answers.length > 0) await connection.settle();
     answers.push(await queue.take().run(connection, locked));
     if (connection.failure !== undefined) throw connection.failure;

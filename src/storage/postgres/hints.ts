@@ -28,6 +28,8 @@ export class Hints {
   readonly #listeners = new Set<CommitListener>();
   /** The last announced commit of each shard. */
   #announced: number[] = [];
+  /** The last commit of each shard, as the last poll found it. */
+  readonly #polled = new Map<number, number>();
   readonly #unsent = new Map<number, number>();
   #isSending = false;
   #connection: Connection | undefined;
@@ -62,8 +64,10 @@ export class Hints {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Announces commits of this process, here and to the others. */
-  committed(shard: number, lastCommit: number): void {
+  /** Announces this process's commits after `lastOfOthers`, here and to the others. */
+  committed(shard: number, lastOfOthers: number, lastCommit: number): void {
+    // Those of others whose notifications have not come yet.
+    this.#announce(shard, lastOfOthers, false);
     this.#announce(shard, lastCommit, true);
     this.#unsent.set(shard, lastCommit);
     void this.#send();
@@ -130,9 +134,12 @@ export class Hints {
     const [rows = []] = await this.#connection!.exec('SELECT "shard", "commit" FROM "windrow_shard"');
     const isFirst = this.#announced.length === 0;
     if (isFirst) this.#announced = Array.from({ length: SHARD_COUNT }, () => 0);
-    for (const { shard, commit } of rows) {
-      if (isFirst) this.#announced[Number(shard)] = Number(commit);
-      else this.#announce(Number(shard), Number(commit), false);
+    for (const row of rows) {
+      const [shard, commit] = [Number(row.shard), Number(row.commit)];
+      if (isFirst) this.#announced[shard] = commit;
+      // What came since the last poll may be a commit of this process, whose answer is on its way.
+      else this.#announce(shard, this.#polled.get(shard) ?? 0, false);
+      this.#polled.set(shard, commit);
     }
   }
 

@@ -59,7 +59,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     name,
     version: newestVersion(options),
     monotonicMs: () => clock.monotonicMs(),
-    onCommits: (shard: number, lastCommit: number) => hints.committed(shard, lastCommit),
+    onCommits: (shard: number, before: number, last: number) => hints.committed(shard, before, last),
   };
   return new PostgresStorage({ pool, hints, writer, session, explain });
 }

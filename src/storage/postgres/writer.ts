@@ -10,8 +10,8 @@ export interface WriterParts {
   /** The version of stores that this process knows. */
   readonly version: number;
   readonly monotonicMs: () => number;
-  /** Called when a group is committed, with its last commit number. */
-  readonly onCommits: (shard: number, lastCommit: number) => void;
+  /** Called when a group is committed, with the numbers of the commit before it and of its own last one. */
+  readonly onCommits: (shard: number, before: number, last: number) => void;
 }
 
 /** How long a job is retried before its caller gets the error: longer than a standby takes to become the primary. */
@@ -72,8 +72,9 @@ export class ShardWriter {
     const queue: JobQueue = {
       isEmpty: () => this.#queue.length === 0,
       take: () => {
-        taken.push(this.#queue.shift()!);
-        return taken.at(-1)!;
+        const job = this.#queue.shift()!;
+        taken.push(job);
+        return job;
       },
     };
     try {
@@ -81,7 +82,7 @@ export class ShardWriter {
       this.#failureCount = 0;
       for (const { shard, lastCommit } of locked) this.#left.get(shard)!.lastCommit = lastCommit;
       for (const answer of answers) answer();
-      for (const { shard, lastCommit } of locked.filter(isWritten)) onCommits(shard, lastCommit);
+      for (const one of locked.filter(isWritten)) onCommits(one.shard, one.durableCommit, one.lastCommit);
       return 0;
     } catch (error) {
       this.#left.clear();
@@ -115,6 +116,8 @@ export class ShardWriter {
   async #commit(connection: Connection, { locked }: GroupResult): Promise<boolean> {
     const written = locked.filter(isWritten);
     if (written.length === 0) {
+      // What was posted by work that threw: the next user of the connection must not get its failure.
+      await connection.settle();
       connection.send('COMMIT');
       return true;
     }
@@ -128,7 +131,7 @@ export class ShardWriter {
       return true;
     } catch (error) {
       if (failureOf(error).kind === 'lost') return false;
-      // If a posted statement failed, that of COMMIT says only that there was a failure.
+      // If a posted statement failed, the answer to COMMIT says only that the transaction had failed.
       throw connection.failure ?? error;
     }
   }

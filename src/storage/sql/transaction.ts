@@ -113,7 +113,7 @@ export class SqlTransaction extends SqlReader implements Transaction {
     // `as`: a log has the column.
     const isLogRow = table.isLog && (row as { readonly commit?: number }).commit === this.commit;
     if (isLogRow && this.session.post !== undefined) {
-      // Nobody else has this commit, so its keys are free.
+      // Nobody else has this commit, so its keys are free unless this work uses one twice.
       await this.#post(statements.append(this.target(table), row));
     } else if ((await this.#write(statements.insert(this.target(table), row))) !== 1) {
       const key = JSON.stringify(table.key.map((name) => row[name]));

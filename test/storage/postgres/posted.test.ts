@@ -78,6 +78,24 @@ describe.runIf(hasPostgres)('a statement whose answer is not awaited', () => {
     ]);
   });
 
+  it.each([
+    ['row of a log', (tx: Transaction) => append(tx, 0)],
+    ['put', (tx: Transaction) => tx.put(throttles, row('bad'))],
+  ])('and belongs to work that throws (a %s) is no failure of who comes next', async (_, write) => {
+    const { storage, put, database } = await openWith(`NEW."subject" = 'bad'`, '22000');
+    await database.query(`CREATE FUNCTION refuse_rows() RETURNS trigger AS $$ BEGIN
+        RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$ LANGUAGE plpgsql;
+      CREATE TRIGGER refuse BEFORE INSERT ON sample_log FOR EACH ROW EXECUTE FUNCTION refuse_rows()`);
+    for (let i = 0; i < 5; i++) {
+      const thrown = storage.transaction(SHARD, async (tx) => {
+        await write(tx);
+        throw new Error('its own');
+      });
+      await expect(thrown).rejects.toThrow('refused (22000)');
+      await put('good');
+    }
+  });
+
   it('for which there is no room is told as that, also where a statement after it fails', async () => {
     const { put, storage, subjects } = await openWith(`NEW."subject" = 'full'`, '53100');
     await expect(put('full')).rejects.toBeInstanceOf(StorageFullError);

@@ -111,6 +111,27 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(heard.at(-1)).toEqual([6, false]);
   });
 
+  it('listeners hear by whom commits are that follow each other at once', async () => {
+    const [a, b] = [await open(), await open()];
+    const heard = new Map<number, boolean>();
+    a.onCommit((_, commit, isOwn) => heard.set(commit, isOwn));
+    const [own, others]: [number[], number[]] = [[], []];
+    let isOver = false;
+    const writeOn = async () => {
+      while (!isOver) own.push(await a.transaction(SHARD, insert(`own ${own.length}`)));
+    };
+    const writing = writeOn();
+    for (let i = 0; i < 100; i++) {
+      others.push(await b.transaction(SHARD, insert(`${i}`)));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    isOver = true;
+    await writing;
+    await expect.poll(() => heard.size).toBe(own.length + others.length);
+    expect(own.filter((commit) => heard.get(commit) === false)).toEqual([]);
+    expect(others.filter((commit) => heard.get(commit) === true)).toEqual([]);
+  });
+
   it('a live process keeps its claims; those of a dead one end at once', async () => {
     const [a, b] = [await open(), await open()];
     const claim = (await a.claim(SHARD, 'a', LEASE_MS))!;

@@ -102,12 +102,13 @@ export class Worker {
 
   async #visitAfter(shard: number, hasNewItems: boolean): Promise<void> {
     // Queued after the writes: where readers run beside writers, they would not see these yet.
-    await this.#context.storage.transaction(shard, async () => {}, { usesReserve: true });
-    if (hasNewItems) {
-      // A claim that was begun before the commit found none.
-      this.#forgetItemless(shard);
-      await this.#claiming.get(shard);
+    try {
+      await this.#context.storage.transaction(shard, async () => {}, { usesReserve: true });
+    } finally {
+      // A claim that was begun before the commit found no items.
+      if (hasNewItems) this.#forgetItemless(shard);
     }
+    if (hasNewItems) await this.#claiming.get(shard);
     await this.#visit(shard, false);
   }
 
