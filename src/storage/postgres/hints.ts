@@ -1,4 +1,3 @@
-import { SHARD_COUNT } from '../shard.js';
 import type { CommitListener } from '../storage.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
@@ -26,10 +25,10 @@ const POLL_MS = 500;
 export class Hints {
   readonly #parts: HintParts;
   readonly #listeners = new Set<CommitListener>();
-  /** The last announced commit of each shard. */
-  #announced: number[] = [];
+  /** The last announced commit of each shard, from the first poll on. */
+  readonly #announced: number[] = [];
   /** The last commit of each shard, as the last poll found it. */
-  readonly #polled = new Map<number, number>();
+  readonly #polled: number[] = [];
   readonly #unsent = new Map<number, number>();
   #isSending = false;
   #connection: Connection | undefined;
@@ -64,10 +63,10 @@ export class Hints {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Announces this process's commits after `lastOfOthers`, here and to the others. */
-  committed(shard: number, lastOfOthers: number, lastCommit: number): void {
+  /** Announces this process's commits after `durableCommit`, here and to the others. */
+  committed(shard: number, durableCommit: number, lastCommit: number): void {
     // Those of others whose notifications have not come yet.
-    this.#announce(shard, lastOfOthers, false);
+    this.#announce(shard, durableCommit, false);
     this.#announce(shard, lastCommit, true);
     this.#unsent.set(shard, lastCommit);
     void this.#send();
@@ -132,14 +131,12 @@ export class Hints {
 
   async #poll(): Promise<void> {
     const [rows = []] = await this.#connection!.exec('SELECT "shard", "commit" FROM "windrow_shard"');
-    const isFirst = this.#announced.length === 0;
-    if (isFirst) this.#announced = Array.from({ length: SHARD_COUNT }, () => 0);
     for (const row of rows) {
       const [shard, commit] = [Number(row.shard), Number(row.commit)];
-      if (isFirst) this.#announced[shard] = commit;
+      this.#announced[shard] ??= commit;
       // What came since the last poll may be a commit of this process, whose answer is on its way.
-      else this.#announce(shard, this.#polled.get(shard) ?? 0, false);
-      this.#polled.set(shard, commit);
+      this.#announce(shard, this.#polled[shard] ?? 0, false);
+      this.#polled[shard] = commit;
     }
   }
 
@@ -153,10 +150,11 @@ export class Hints {
   }
 
   #announce(shard: number, lastCommit: number, isOwn: boolean): void {
-    const first = (this.#announced[shard] ?? 0) + 1;
-    if (first > lastCommit) return;
+    const announced = this.#announced[shard];
+    // A notification may come before the first poll, when it is not known what is new.
+    if (announced === undefined || lastCommit <= announced) return;
     this.#announced[shard] = lastCommit;
-    for (let commit = first; commit <= lastCommit; commit++) {
+    for (let commit = announced + 1; commit <= lastCommit; commit++) {
       // In separate microtasks: an error of a listener is no failure of the commit.
       for (const listener of this.#listeners) {
         queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));

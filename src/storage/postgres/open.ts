@@ -9,7 +9,7 @@ import { ConnectionPool } from './pool.js';
 import { migrate, newestVersion, type Schema } from './schema.js';
 import { loadPackage, Servers, type TimeLimits } from './servers.js';
 import { PostgresStorage } from './storage.js';
-import { pause, pauseOf, TRIES_MS_MAX } from './writer.js';
+import { pause, pauseOf, TRIES_MS_MAX, type WriterParts } from './writer.js';
 
 export interface PostgresOptions extends Schema, Partial<Waiting> {
   /** In the form of libpq: `postgres://user@host1,host2/database`. */
@@ -54,12 +54,12 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     await hints.close();
     throw error;
   }
-  const writer = {
+  const writer: WriterParts = {
     pool,
     name,
     version: newestVersion(options),
     monotonicMs: () => clock.monotonicMs(),
-    onCommits: (shard: number, before: number, last: number) => hints.committed(shard, before, last),
+    onCommits: (...of) => hints.committed(...of),
   };
   return new PostgresStorage({ pool, hints, writer, session, explain });
 }

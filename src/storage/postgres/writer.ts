@@ -10,8 +10,8 @@ export interface WriterParts {
   /** The version of stores that this process knows. */
   readonly version: number;
   readonly monotonicMs: () => number;
-  /** Called when a group is committed, with the numbers of the commit before it and of its own last one. */
-  readonly onCommits: (shard: number, before: number, last: number) => void;
+  /** Called when a group is committed: its commits are those after `durableCommit`. */
+  readonly onCommits: (shard: number, durableCommit: number, lastCommit: number) => void;
 }
 
 /** How long a job is retried before its caller gets the error: longer than a standby takes to become the primary. */

@@ -1,0 +1,40 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { Connection } from '../../../src/storage/postgres/connection.js';
+import { Hints } from '../../../src/storage/postgres/hints.js';
+
+it('a notification before the first poll announces nothing that was there before', async () => {
+  const commits = [1_000_000, 2_000_000];
+  let notify = (_payload: string): void => {};
+  let pollCount = 0;
+  const answer = (sql: string): Record<string, unknown>[] => {
+    if (sql.includes('pg_backend_pid')) return [{ id: 1 }];
+    // Another process commits as soon as this one listens.
+    if (sql.startsWith('LISTEN')) notify('other 0:1000000');
+    if (!sql.includes('FROM "windrow_shard"')) return [];
+    pollCount++;
+    return commits.map((commit, shard) => ({ shard, commit }));
+  };
+  const connection = {
+    exec: async (sql: string) => [answer(sql)],
+    onNotification: (listener: (payload: string) => void) => {
+      notify = listener;
+    },
+    close: () => {},
+  } as unknown as Connection; // `as`: this is what Hints uses of one
+  const hints = new Hints({ connect: async () => connection, name: 'own', session: 1 });
+  onTestFinished(() => hints.close());
+  const heard: [number, number, boolean][] = [];
+  hints.onCommit((...of) => heard.push(of));
+  await hints.start({ exec: async () => [[{ id: 2 }]] } as unknown as Connection);
+  await expect.poll(() => pollCount).toBeGreaterThan(2);
+  expect(heard).toHaveLength(0);
+  notify('other 1:2000002');
+  hints.committed(0, 1_000_001, 1_000_002);
+  await expect.poll(() => heard).toHaveLength(4);
+  expect(heard).toEqual([
+    [1, 2_000_001, false],
+    [1, 2_000_002, false],
+    [0, 1_000_001, false],
+    [0, 1_000_002, true],
+  ]);
+});
