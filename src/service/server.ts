@@ -7,7 +7,7 @@ import { registerWorkbench, type WorkbenchFiles } from './http/workbench.js';
 import { createOpeningService, type OwnService, type ServiceOptions } from './open.js';
 import type { Service } from './service.js';
 import { defaultSettings } from './settings.js';
-import { systemClock, systemRandom } from './system.js';
+import { systemRandom } from './system.js';
 
 export interface ServerOptions extends ServiceOptions {
   /** The address to listen on; 127.0.0.1 by default, for a TLS proxy in front. */
@@ -48,11 +48,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     { level: logLevel, redact: ['req.headers.authorization'] },
     options.logDestination ?? openLog(),
   );
-  const { clock = systemClock, random = systemRandom } = options;
+  const { random = systemRandom } = options;
   const headersMsMax = options.settings?.headersMsMax ?? defaultSettings.headersMsMax;
-  const app = createApp({ log, trustedProxyCount, clock, random, headersMsMax });
+  const app = createApp({ log, trustedProxyCount, random, headersMsMax });
   const service = createOpeningService(options, app.log);
-  limitConnections(app.server, service.context);
+  limitConnections(app, service.context);
   const end = () => void service.close();
   options.signal?.addEventListener('abort', end);
   try {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock, Random, Scheduler } from './context.js';
 
 export const systemClock: Clock = Object.freeze({
@@ -25,6 +25,7 @@ export const systemRandom: Random = Object.freeze({
     pool.fill(0, used - count, used);
     return taken;
   },
+  uuid: randomUUID,
 });
 
 /** Timers that do not keep the process alive by themselves. */

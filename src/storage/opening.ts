@@ -32,7 +32,7 @@ export class OpeningStorage implements Storage {
     return this.#with((storage) => storage.read(shard, work));
   }
 
-  lastCommit(shard: number): Promise<number> {
+  lastCommit(shard: number): number | Promise<number> {
     return this.#with((storage) => storage.lastCommit(shard));
   }
 
@@ -100,7 +100,7 @@ export class OpeningStorage implements Storage {
     }
   }
 
-  #with<Result>(work: (storage: Storage) => Promise<Result>): Promise<Result> {
+  #with<Result>(work: (storage: Storage) => Result): Result | Promise<never> {
     return this.#storage === undefined ? Promise.reject(this.#failure) : work(this.#storage);
   }
 }

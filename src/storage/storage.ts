@@ -13,8 +13,11 @@ import type { Table, Value } from './table.js';
 export interface Storage {
   /** Reads a consistent state of the shard. */
   read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result>;
-  /** The number of the shard's last commit: what was read at that commit is still true. */
-  lastCommit(shard: number): Promise<number>;
+  /**
+   * The number of the shard's last commit: what was read at that commit is still true. No promise where it is known, as
+   * each request asks.
+   */
+  lastCommit(shard: number): number | Promise<number>;
   /**
    * Runs `work` and commits what it wrote, or nothing. What `work` throws is rethrown, with nothing written. Commits
    * that wait for the disk at the same time share one write (group commit).

@@ -9,7 +9,7 @@ import { createPlan, runBatch } from '../../src/index.js';
 import { operations } from '../../src/inspect/index.js';
 import { createApp } from '../../src/service/http/app.js';
 import { registerGuide } from '../../src/service/http/guide.js';
-import { systemClock, systemRandom } from '../../src/service/system.js';
+import { systemRandom } from '../../src/service/system.js';
 import { missingBrowser, useBrowser } from '../workbench/browser.js';
 
 const open = useBrowser();
@@ -93,7 +93,7 @@ describe('the site generated from docs/', () => {
   });
 
   it('is at /guide/ of the service, with and without the slash', async () => {
-    const app = createApp({ log: pino({ level: 'silent' }), clock: systemClock, random: systemRandom });
+    const app = createApp({ log: pino({ level: 'silent' }), random: systemRandom });
     await registerGuide(app, folder);
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
     try {

@@ -137,7 +137,7 @@ async function start(
   { settings, ownsStore = false, storage }: TestServiceOptions,
 ) {
   const log = pino({ level: 'trace' }, { write: (line) => logLines.push(line) });
-  const app = createApp({ log, clock, random: systemRandom });
+  const app = createApp({ log, random: systemRandom });
   const routes: TestRoute[] = [];
   app.addHook('onRoute', ({ method, url }) => {
     for (const one of [method].flat()) routes.push({ method: one, url });

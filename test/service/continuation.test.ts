@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { secrets } from '../../src/storage/tables/identity.js';
 const START_MS = Date.UTC(2024, 0, 31);
 let nowMs = START_MS;
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
-const random = { bytes: (count: number) => new Uint8Array(randomBytes(count)) };
+const random = { bytes: (count: number) => new Uint8Array(randomBytes(count)), uuid: randomUUID };
 const settings = { ...defaultSettings, continuationLifetimeS: 60 };
 const directory = mkdtempSync(join(tmpdir(), 'windrow-continuation-'));
 const binding: ContinuationBinding = {

@@ -15,7 +15,7 @@ import { errorEnvelope } from './envelope.js';
 import { answerError } from './errors.js';
 
 /** Options of our own server. */
-export interface AppOptions extends Pick<ServiceContext, 'clock' | 'random'> {
+export interface AppOptions extends Pick<ServiceContext, 'random'> {
   readonly log: FastifyBaseLogger;
   /**
    * How many trusted proxies are in front: the caller's address is so many entries from the end of `x-forwarded-for`.
@@ -25,7 +25,6 @@ export interface AppOptions extends Pick<ServiceContext, 'clock' | 'random'> {
   readonly headersMsMax?: number;
 }
 
-const IDLE_CHECK_MS = 50;
 const LINGER_MS = 1000;
 /** Node's own limit, for headers and URL together. */
 const HEADERS_BYTES_MAX = 16 * 1024;
@@ -34,7 +33,7 @@ const HEADERS_CHECK_MS = 1000;
 
 /** Our own Fastify instance. Every answer has the service's form, even if no route is reached. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, clock, random, trustedProxyCount = 0, headersMsMax = defaultSettings.headersMsMax } = options;
+  const { log, random, trustedProxyCount = 0, headersMsMax = defaultSettings.headersMsMax } = options;
   const app = fastify({
     // A request without Host is refused by ours, with an envelope.
     http: {
@@ -51,7 +50,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     childLoggerFactory: (logger, bindings) => logger.child(bindings),
     // These proxies wrote the last addresses in the header; anybody may have written the ones before.
     trustProxy: trustedProxyCount > 0 ? (_address, hop) => hop < trustedProxyCount : false,
-    genReqId: createRequestIds({ clock, random }),
+    genReqId: createRequestIds({ random }),
     // A stop waits for running requests, but not for idle keep-alive connections.
     forceCloseConnections: 'idle',
     // While stopping, the service itself refuses requests, in its own form.
@@ -67,7 +66,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   app.server.on('checkExpectation', refuseExpectation);
   addNotFound(app);
-  closeQuietConnections(app);
   return app;
 }
 
@@ -89,27 +87,6 @@ function refuseExpectation({ headers: { expect } }: IncomingMessage, response: S
   // The body may follow or not: nothing more can be read on this connection.
   response.writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
   response.end(JSON.stringify(errorEnvelope(417, message, {})));
-}
-
-// Once a stop has begun, connections without a request would delay it for as long as they are kept alive.
-function closeQuietConnections(app: FastifyInstance): void {
-  let runningCount = 0;
-  const end = (): void => {
-    runningCount--;
-  };
-  app.addHook('onRequest', (_request, reply, done) => {
-    runningCount++;
-    reply.raw.once('close', end);
-    done();
-  });
-  app.addHook('preClose', async () => {
-    const timer = setInterval(() => {
-      if (runningCount === 0) app.server.closeAllConnections();
-      else app.server.closeIdleConnections();
-    }, IDLE_CHECK_MS);
-    app.server.once('close', () => clearInterval(timer));
-    timer.unref();
-  });
 }
 
 /** Answers unknown paths with 404, and methods that a path does not have with 405 and `Allow`. */

@@ -53,6 +53,7 @@ function withoutMark(text: string): string {
 
 /** What is wrong with the charset of a Content-Type: bodies are read as UTF-8 (RFC 8259, 8.1). */
 export function charsetFault(contentType = ''): string | undefined {
+  if (!contentType.includes(';')) return undefined;
   for (const [, charset = ''] of contentType.matchAll(/;\s*charset\s*=\s*"?([^\s";]*)/gi)) {
     if (!/^utf-?8$/i.test(charset)) return `Content-Type: expected charset=UTF-8 or none, received ${charset}`;
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
@@ -9,6 +9,8 @@ import { answerOnSocket } from './app.js';
 const DESCRIPTORS_KEPT = 256;
 /** A connection takes some ten kilobytes, also where nobody asks anything on it. */
 const CONNECTIONS_USUAL_MAX = 10_000;
+/** How often a stop looks for connections without a request. */
+const IDLE_CHECK_MS = 50;
 
 /** How many files and sockets the system lets the process open; undefined where it does not say. */
 function descriptorLimit(): number | undefined {
@@ -28,15 +30,18 @@ function connectionsWithin(descriptors = Number.POSITIVE_INFINITY): number {
 /**
  * Holds the connections of a server of our own below the limit of descriptors. Where one too many comes, the one that
  * has been silent for longest gives way to it: first those that nobody ever asked anything on, then those that wait
- * for another request. So whoever opens connections and says nothing shuts out nobody but himself.
+ * for another request. So whoever opens connections and says nothing shuts out nobody but himself. A stop ends those
+ * without a request, which would delay it for as long as they are kept alive.
  */
-export function limitConnections(server: Server, { settings, metrics, log }: ServiceContext): void {
+export function limitConnections(app: FastifyInstance, { settings, metrics, log }: ServiceContext): void {
+  const { server } = app;
   const { connectionsMax } = settings;
   const most = connectionsMax > 0 ? connectionsMax : connectionsWithin(descriptorLimit());
   // Both in the order in which their silence began.
   const silent = new Set<Socket>();
   const idle = new Set<Socket>();
   let count = 0;
+  let runningCount = 0;
   server.on('connection', (socket) => {
     count++;
     silent.add(socket);
@@ -53,7 +58,9 @@ export function limitConnections(server: Server, { settings, metrics, log }: Ser
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     silent.delete(socket);
     idle.delete(socket);
+    runningCount++;
     response.once('close', () => {
+      runningCount--;
       if (!socket.destroyed) idle.add(socket);
     });
   });
@@ -62,6 +69,14 @@ export function limitConnections(server: Server, { settings, metrics, log }: Ser
   // A server that could not listen says so to who started it.
   server.on('error', (err) => {
     if (server.listening) log.error({ err }, 'a connection was not accepted');
+  });
+  app.addHook('preClose', async () => {
+    const timer = setInterval(() => {
+      if (runningCount === 0) server.closeAllConnections();
+      else server.closeIdleConnections();
+    }, IDLE_CHECK_MS);
+    server.once('close', () => clearInterval(timer));
+    timer.unref();
   });
 }
 

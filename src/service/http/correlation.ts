@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
-import { createId, type ServiceContext } from '../context.js';
+import type { ServiceContext } from '../context.js';
 import { badRequest } from './errors.js';
 
 const HEADER = 'x-correlation-id';
@@ -11,10 +11,10 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const CORRELATION_ID = /^[!#-+\--;=?-[\]-~]{1,128}$/;
 
 /** Request ids of our own server: the caller's correlation id, or a new one. */
-export function createRequestIds({ clock, random }: Pick<ServiceContext, 'clock' | 'random'>) {
+export function createRequestIds({ random }: Pick<ServiceContext, 'random'>) {
   return (request: IncomingMessage): string => {
     const given = request.headers[HEADER];
-    return isCorrelationId(given) ? given : createId({ clock, random });
+    return isCorrelationId(given) ? given : random.uuid();
   };
 }
 
@@ -27,13 +27,13 @@ function isCorrelationId(given: unknown): given is string {
  * spaces, double quotes, commas, `<`, `>` and backslashes), or a new one. It is echoed, and is in every line that the
  * request logs.
  */
-export function addCorrelation(app: FastifyInstance, context: ServiceContext): void {
+export function addCorrelation(app: FastifyInstance, { random }: Pick<ServiceContext, 'random'>): void {
   app.decorateRequest('correlationId', '');
   app.addHook('onRequest', (request, reply, done) => {
     const given = request.headers[HEADER];
     const isAllowed = isCorrelationId(given);
     const own = UUID.test(request.id) ? request.id : undefined;
-    const correlationId = isAllowed ? given : (own ?? createId(context));
+    const correlationId = isAllowed ? given : (own ?? random.uuid());
     request.correlationId = correlationId;
     // In our own server Fastify's request id is the correlation id, and the logger has it already.
     if (request.id !== correlationId) {

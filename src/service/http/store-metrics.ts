@@ -18,7 +18,14 @@ export function countErrors(storage: Storage, { storeErrors }: Metrics): Storage
   };
   return {
     read: (shard, work) => storage.read(shard, work).catch(count),
-    lastCommit: (shard) => storage.lastCommit(shard).catch(count),
+    lastCommit: (shard) => {
+      try {
+        const last = storage.lastCommit(shard);
+        return typeof last === 'number' ? last : last.catch(count);
+      } catch (error) {
+        return count(error);
+      }
+    },
     transaction: (shard, work, options) => storage.transaction(shard, work, options).catch(count),
     transactionOver: (shards, work, options) => storage.transactionOver(shards, work, options).catch(count),
     claim: (shard, owner, leaseMs) => storage.claim(shard, owner, leaseMs).catch(count),

@@ -164,9 +164,11 @@ function namesIn(schema: unknown): string[] {
  * Skips routes without a token, because RFC 6749 requires that unknown parameters be ignored.
  */
 export function addParameterCheck(app: FastifyInstance): void {
-  app.addHook('preHandler', ({ principal, query, routeOptions }, _reply, done) => {
-    const names = Object.keys(Object(query));
-    if (principal !== undefined && names.length > 0) checkParameters(names, routeOptions.schema?.querystring);
+  app.addHook('preHandler', (request, _reply, done) => {
+    const names = Object.keys(Object(request.query));
+    if (request.principal !== undefined && names.length > 0) {
+      checkParameters(names, request.routeOptions.schema?.querystring);
+    }
     done();
   });
 }
@@ -196,14 +198,15 @@ const SINGLE_HEADERS: ReadonlySet<string> = new Set([
 export function addHeaderCheck(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const { rawHeaders, httpVersion } = raw;
-    const seen = new Set<string>();
+    const seen: string[] = [];
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const name = rawHeaders[i]!.toLowerCase();
       if (!SINGLE_HEADERS.has(name)) continue;
-      if (seen.has(name)) throw badRequest(`header ${rawHeaders[i]}: expected once, received twice`);
-      seen.add(name);
+      if (seen.includes(name)) throw badRequest(`header ${rawHeaders[i]}: expected once, received twice`);
+      seen.push(name);
     }
-    if (httpVersion === '1.1' && !seen.has('host')) throw badRequest('header Host: expected once, received nothing');
+    if (httpVersion === '1.1' && !seen.includes('host'))
+      throw badRequest('header Host: expected once, received nothing');
     done();
   });
 }

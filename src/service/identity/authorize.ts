@@ -11,7 +11,9 @@ const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
  * Makes the hooks that authorize a request by its bearer token (RFC 6750). Only the Authorization header may carry the
  * token: one in the query would end up in logs, and one in the body could not be checked before the body is read.
  */
-export function createAuthorize(authenticate: (token: string) => Promise<Principal | undefined>): Authorize {
+export function createAuthorize(
+  authenticate: (token: string) => Principal | undefined | Promise<Principal | undefined>,
+): Authorize {
   return (...anyOf) =>
     async (request) => {
       const token = readToken(request);
@@ -68,5 +70,10 @@ function refusal(statusCode: number, message: string, error: string | undefined,
 /** All values of a header. Of several Authorization headers, `headers` of Node has only the first. */
 export function headerValues({ raw }: FastifyRequest, name: string): readonly string[] {
   const { rawHeaders } = raw;
-  return rawHeaders.filter((_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i]!;
+    if (given.length === name.length && given.toLowerCase() === name) values.push(rawHeaders[i + 1]!);
+  }
+  return values;
 }

@@ -102,18 +102,27 @@ export class Authenticator {
     this.#deadlines = new Deadlines(context.clock);
   }
 
-  /** The token's principal; undefined if it is unknown, revoked or expired. */
-  async authenticate(token: string): Promise<Principal | undefined> {
-    const row = await this.find(token);
-    return row && principalFrom(row);
+  /** The token's principal; undefined if it is unknown, revoked or expired. No promise where it is known at once. */
+  authenticate(token: string): Principal | undefined | Promise<Principal | undefined> {
+    const row = this.find(token);
+    return row instanceof Promise ? row.then(principalOf) : principalOf(row);
   }
 
-  /** The token's row; undefined if it is unknown, revoked or expired. */
-  async find(token: string): Promise<TokenRow | undefined> {
+  /** The token's row; undefined if it is unknown, revoked or expired. No promise where it is known at once. */
+  find(token: string): TokenRow | undefined | Promise<TokenRow | undefined> {
     const { commit, rows } = this.#cache;
     const known = rows.get(token);
-    const isCurrent = known !== undefined && (await this.#context.storage.lastCommit(IDENTITY_SHARD)) === commit;
-    const row = isCurrent ? known : await this.#readRowOnce(token);
+    if (known === undefined) return this.#readValid(token);
+    const choose = (last: number) => (last === commit ? this.#unlessExpired(known) : this.#readValid(token));
+    const last = this.#context.storage.lastCommit(IDENTITY_SHARD);
+    return typeof last === 'number' ? choose(last) : last.then(choose);
+  }
+
+  async #readValid(token: string): Promise<TokenRow | undefined> {
+    return this.#unlessExpired(await this.#readRowOnce(token));
+  }
+
+  #unlessExpired(row: TokenRow | undefined): TokenRow | undefined {
     return row === undefined || this.#deadlines.hasPassed(row) ? undefined : row;
   }
 
@@ -148,7 +157,8 @@ export class Authenticator {
 // A token comes with thousands of requests, and its row is the same until tokens change.
 const principals = new WeakMap<TokenRow, Principal>();
 
-function principalFrom(row: TokenRow): Principal {
+function principalOf(row: TokenRow | undefined): Principal | undefined {
+  if (row === undefined) return undefined;
   const known = principals.get(row);
   if (known !== undefined) return known;
   const { clientId, username, organisation, scope } = row;

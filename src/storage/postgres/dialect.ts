@@ -4,7 +4,10 @@ import type { ColumnType } from '../table.js';
 
 /** PostgreSQL: lists are bound as arrays, and values arrive parsed to the types of their columns. */
 export const postgres: Dialect = {
-  place: (value) => ({ sql: '?', values: [textOf(value)] }),
+  place: (value, values) => {
+    values.push(textOf(value));
+    return '?';
+  },
   oneOf,
   oneOfRows,
   eachOf,

@@ -11,8 +11,8 @@ export interface Statement {
 
 /** How the SQL of databases differs. */
 export interface Dialect {
-  /** A value as written in a statement. */
-  place(value: Bound): Statement;
+  /** Adds a value to those bound to a statement; returns its SQL, mostly a `?`. */
+  place(value: Bound, values: Bound[]): string;
   /** The condition that a column has one of the values, of which there may be many. */
   oneOf(column: string, type: ColumnType, values: readonly Bound[]): Statement;
   /** The condition that the columns have the values at one same place in their lists: text, integers or booleans. */
@@ -49,37 +49,37 @@ export function quote(name: string): string {
 }
 
 export function insert<Row>(target: Target<Row>, row: Row): Statement {
-  return writeRow(target, row, 'DO NOTHING');
+  return writeRow(target, row, 'insert');
 }
 
 /** An insert that fails if the key exists, where `insert` inserts nothing. */
 export function append<Row>(target: Target<Row>, row: Row): Statement {
-  const { sql, values } = placesOf(target, row);
-  return { sql: `${textsOf(target.table).insertHead}${sql})`, values };
+  return writeRow(target, row, 'append');
 }
 
 export function put<Row>(target: Target<Row>, row: Row): Statement {
-  return writeRow(target, row, textsOf(target.table).replaceAll);
+  return writeRow(target, row, 'put');
 }
 
-function writeRow<Row>(target: Target<Row>, row: Row, onConflict: string): Statement {
-  const { insertHead, conflictHead } = textsOf(target.table);
-  const { sql, values } = placesOf(target, row);
-  return { sql: `${insertHead}${sql}${conflictHead}${onConflict}`, values };
+function writeRow<Row>({ dialect, table, shard }: Target<Row>, row: Row, how: Write): Statement {
+  const { names, insertHead, tails, usual } = textsOf(table);
+  const values: Bound[] = [shard];
+  const places = names.map((name) => dialect.place(encode(table.name, name, table.columns[name], row[name]), values));
+  const isUsual = places.every((place) => place === '?');
+  return { sql: isUsual ? usual[how] : `${insertHead}?, ${places.join(', ')}${tails[how]}`, values };
 }
 
-function placesOf<Row>(target: Target<Row>, row: Row): Statement {
-  const { dialect, table, shard } = target;
-  const { names } = textsOf(table);
-  return joined([dialect.place(shard), ...names.map((name) => encodeColumn(target, name, row[name]))], ', ');
-}
+/** How a row is written; the names are those of the functions above. */
+type Write = 'insert' | 'append' | 'put';
 
 /** The constant parts of a table's statements, built once, as there are thousands of statements a second. */
 interface Texts<Row> {
   readonly names: readonly (keyof Row & string)[];
-  readonly replaceAll: string;
   readonly insertHead: string;
-  readonly conflictHead: string;
+  /** What follows the values of a row that is written. */
+  readonly tails: Readonly<Record<Write, string>>;
+  /** The whole statements that write a row, where the place of each value is a `?`. */
+  readonly usual: Readonly<Record<Write, string>>;
   readonly columns: string;
   readonly selectHead: string;
 }
@@ -98,12 +98,20 @@ function textsOf<Row>(table: Table<Row>): Texts<Row> {
       return `${quote(name)} = excluded.${quote(name)}`;
     });
   const all = names.map(quote).join(', ');
+  const insertHead = `INSERT INTO ${quote(table.name)} ("shard", ${all}) VALUES (`;
+  const onConflict = `) ON CONFLICT ("shard", ${table.key.map(quote).join(', ')}) DO`;
+  const tails = {
+    insert: `${onConflict} NOTHING`,
+    append: ')',
+    put: changes.length === 0 ? `${onConflict} NOTHING` : `${onConflict} UPDATE SET ${changes.join(', ')}`,
+  };
+  const usualHead = `${insertHead}?${', ?'.repeat(names.length)}`;
   const texts: Texts<Row> = {
     names,
     columns: all,
-    replaceAll: changes.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${changes.join(', ')}`,
-    insertHead: `INSERT INTO ${quote(table.name)} ("shard", ${all}) VALUES (`,
-    conflictHead: `) ON CONFLICT ("shard", ${table.key.map(quote).join(', ')}) `,
+    insertHead,
+    tails,
+    usual: { insert: usualHead + tails.insert, append: usualHead + tails.append, put: usualHead + tails.put },
     selectHead: `SELECT ${all} FROM ${quote(table.name)} WHERE `,
   };
   textsOfTables.set(table, texts);
@@ -337,5 +345,7 @@ function columnOf<Row>(table: Table<Row>, name: keyof Row & string): Column {
 }
 
 function encodeColumn<Row>({ dialect, table }: Target<Row>, name: keyof Row & string, value: unknown): Statement {
-  return dialect.place(encode(table.name, name, columnOf(table, name), value));
+  const values: Bound[] = [];
+  const sql = dialect.place(encode(table.name, name, columnOf(table, name), value), values);
+  return { sql, values };
 }

@@ -1,5 +1,5 @@
 import { StorageError } from '../errors.js';
-import { type Dialect, joined, type ListedColumn, type Statement } from '../sql/statements.js';
+import type { Dialect, ListedColumn, Statement } from '../sql/statements.js';
 import type { Bound } from '../sql/values.js';
 import type { Column, ColumnType, Table } from '../table.js';
 
@@ -14,10 +14,14 @@ export const sqlite: Dialect = { place, oneOf, oneOfRows, decodeRows };
  * The adapter binds positive numbers below 2^-52 as 0, and -0 as 0. SQLite itself computes these from numbers that the
  * adapter binds exactly.
  */
-function place(value: Bound): Statement {
-  if (Object.is(value, -0)) return { sql: '-0.0', values: [] };
-  if (typeof value !== 'number' || !(value > 0 && value < Number.EPSILON)) return { sql: '?', values: [value] };
-  return { sql: '(? / ? / ?)', values: [value * TWO_TO_537 * TWO_TO_537, TWO_TO_537, TWO_TO_537] };
+function place(value: Bound, values: Bound[]): string {
+  if (Object.is(value, -0)) return '-0.0';
+  if (typeof value !== 'number' || !(value > 0 && value < Number.EPSILON)) {
+    values.push(value);
+    return '?';
+  }
+  values.push(value * TWO_TO_537 * TWO_TO_537, TWO_TO_537, TWO_TO_537);
+  return '(? / ? / ?)';
 }
 
 /** Binds a list as JSON, one parameter for any length, if JSON holds its values exactly. */
@@ -30,8 +34,9 @@ function oneOf(column: string, type: ColumnType, values: readonly Bound[]): Stat
     const expected = `at most ${PARAMETER_COUNT_MAX} values of type ${type} in a list`;
     throw new StorageError('storage.value', `${column}: expected ${expected}, received ${values.length}`);
   }
-  const places = joined(values.map(place), ', ');
-  return { sql: `${column} IN (${places.sql})`, values: places.values };
+  const bound: Bound[] = [];
+  const places = values.map((value) => place(value, bound));
+  return { sql: `${column} IN (${places.join(', ')})`, values: bound };
 }
 
 /** Binds the rows as JSON, one parameter for any number of them. */

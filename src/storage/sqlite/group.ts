@@ -85,10 +85,10 @@ export class CommitCounters {
    * Whether no other process is known to have committed since; asked outside of a transaction, as within one SQLite
    * reports the version from its start. Requests of one turn of the event loop ask SQLite once.
    */
-  isCurrent(shard: number): boolean {
+  isCurrent(shard: number, isInTransaction: boolean): boolean {
     if (!this.hasRead(shard)) return false;
     if (this.#wasCurrent) return true;
-    if (this.#database.isInTransaction) return false;
+    if (isInTransaction) return false;
     this.#wasCurrent = versionOf(this.#database) === this.#version;
     if (this.#wasCurrent) {
       setImmediate(() => {

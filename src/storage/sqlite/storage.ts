@@ -101,10 +101,10 @@ export class SqliteStorage implements Storage {
     );
   }
 
-  async lastCommit(shard: number): Promise<number> {
+  lastCommit(shard: number): number | Promise<number> {
     this.#assertUsable(shard);
     try {
-      if (this.#counters.isCurrent(shard)) return this.#counters.numbersOf(shard).durableCommit;
+      if (this.#counters.isCurrent(shard, this.#turns.areTaken)) return this.#counters.numbersOf(shard).durableCommit;
     } catch (error) {
       throw this.#parts.explain(error);
     }
@@ -358,11 +358,22 @@ export class SqliteStorage implements Storage {
   }
 
   #announce(commits: readonly NewCommits[], isOwn: boolean): void {
+    // In a microtask: an error of a listener is no failure of the commit.
+    if (commits.length > 0 && this.#listeners.size > 0) queueMicrotask(() => this.#tell(commits, isOwn));
+  }
+
+  #tell(commits: readonly NewCommits[], isOwn: boolean): void {
     for (const { shard, fromCommit, lastCommit } of commits) {
       for (let commit = fromCommit; commit <= lastCommit; commit++) {
-        // In separate microtasks: an error of a listener is no failure of the commit.
         for (const listener of this.#listeners) {
-          queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));
+          try {
+            listener(shard, commit, isOwn);
+          } catch (error) {
+            // Nor does it concern the other listeners.
+            queueMicrotask(() => {
+              throw error;
+            });
+          }
         }
       }
     }

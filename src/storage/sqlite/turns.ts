@@ -8,6 +8,11 @@ export class Turns {
   #waitingReaders: (() => void)[] = [];
   #waitingWriter: (() => void) | undefined;
 
+  /** Whether somebody reads or writes. */
+  get areTaken(): boolean {
+    return this.#readerCount > 0 || this.#isWriting;
+  }
+
   async read<Result>(work: () => Promise<Result>, mayJoin: () => boolean): Promise<Result> {
     const isWritersTurn = this.#isWriting || this.#waitingWriter !== undefined;
     if (isWritersTurn || (this.#readerCount > 0 && !mayJoin())) {

@@ -153,7 +153,11 @@ class Feed {
     // that stands still would get ever more of them.
     let isEnded = false;
     const poll = async (): Promise<void> => {
-      await storage.lastCommit(this.#shard).then((commit) => this.#tell(commit, false), this.#warn);
+      try {
+        this.#tell(await storage.lastCommit(this.#shard), false);
+      } catch (error) {
+        this.#warn(error);
+      }
       if (!isEnded) cancel = scheduler.after(settings.pollIntervalMs, poll);
     };
     let cancel = scheduler.after(settings.pollIntervalMs, poll);

@@ -112,17 +112,20 @@ export function addColumns(batch: SampleBatch, series: number, timeMs: Float64Ar
 /** Adds the first rows of columns, whose series are `indexes[indexColumn[row]]`. */
 export function addRows(
   batch: SampleBatch,
-  indexes: Int32Array,
+  indexes: ArrayLike<number>,
   indexColumn: Int32Array,
   timeMs: Float64Array,
   value: Float64Array,
   count: number,
 ): void {
   makeRoom(batch, count);
-  const { rowCount, seriesIndex } = batch;
-  for (let row = 0; row < count; row++) seriesIndex[rowCount + row] = indexes[indexColumn[row]!]!;
-  batch.timeMs.set(timeMs.subarray(0, count), rowCount);
-  batch.value.set(value.subarray(0, count), rowCount);
+  const { rowCount } = batch;
+  // No part of a column is copied as a whole: where there are few rows, making the part costs more.
+  for (let row = 0; row < count; row++) {
+    batch.seriesIndex[rowCount + row] = indexes[indexColumn[row]!]!;
+    batch.timeMs[rowCount + row] = timeMs[row]!;
+    batch.value[rowCount + row] = value[row]!;
+  }
   batch.rowCount += count;
 }
 

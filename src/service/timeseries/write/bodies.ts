@@ -1,3 +1,4 @@
+import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -51,6 +52,17 @@ export class StreamedBody {
   get isLate(): boolean {
     const { clock, settings } = this.#parts;
     return clock.monotonicMs() > this.#startMs + settings.bodyMsMax;
+  }
+
+  /** The whole body, as `stream` would give it, if all of it is here: small ones come with their heads. */
+  takeWhole(): Buffer | null {
+    const payload = this.#payload;
+    if (this.#gunzip !== undefined || !(payload instanceof IncomingMessage) || payload.destroyed) return null;
+    if (payload.readableLength !== Number(payload.headers['content-length'])) return null;
+    const whole: Buffer | null = payload.read();
+    // Its end may not have come yet.
+    payload.resume();
+    return whole;
   }
 
   /**

@@ -29,12 +29,15 @@ interface Gathering {
   /** Closes the batch to more bodies; returns its changes. */
   close(): readonly SampleChange[];
   readonly stored: Promise<void>;
+  bodyCount: number;
 }
 
 /** The waiting samples of an organisation; series seen before keep their indexes. */
 interface Waiting {
   readonly batch: SampleBatch;
   open: Gathering | undefined;
+  /** How many bodies were stored together the last time. */
+  lastBodyCount: number;
 }
 
 /** Larger bodies gain nothing from being gathered. */
@@ -73,6 +76,7 @@ export class Gatherer {
     if (counts.samples === 0) return { counts, stored: Promise.resolve() };
     waiting.open ??= this.#begin(job, waiting);
     const { stored, close } = waiting.open;
+    waiting.open.bodyCount++;
     if (batch.rowCount >= SAMPLES_ENOUGH) close();
     return { counts, stored };
   }
@@ -82,7 +86,7 @@ export class Gatherer {
     // A gathering that is open goes on with its own batch.
     if (known !== undefined && known.batch.series.length <= SERIES_KEPT_MAX) return known;
     if (this.#waiting.size >= ORGANISATIONS_KEPT_MAX) this.#waiting.clear();
-    const waiting: Waiting = { batch: createSampleBatch(), open: undefined };
+    const waiting: Waiting = { batch: createSampleBatch(), open: undefined, lastBodyCount: 0 };
     this.#waiting.set(organisation, waiting);
     return waiting;
   }
@@ -92,17 +96,20 @@ export class Gatherer {
     const close = (): readonly SampleChange[] => {
       if (changes === undefined) {
         changes = takeRows(waiting.batch).changes;
+        waiting.lastBodyCount = waiting.open?.bodyCount ?? 0;
         waiting.open = undefined;
       }
       return changes;
     };
     const size = () => (changes === undefined ? waiting.batch.rowCount : 0);
-    return { close, stored: this.#store(job, size, close) };
+    // A caller who sends one body after the other need not wait for others.
+    const mayBeMore = waiting.lastBodyCount !== 1;
+    return { close, bodyCount: 0, stored: this.#store(job, mayBeMore ? size : undefined, close) };
   }
 
   async #store(
     { organisation, placement, onStored }: Ingest,
-    size: () => number,
+    size: (() => number) | undefined,
     close: () => readonly SampleChange[],
   ): Promise<void> {
     const { storage, samples } = this.#context;
@@ -113,7 +120,7 @@ export class Gatherer {
         onStored(shard);
       });
     try {
-      await this.#waitForMore(size);
+      await (size && this.#waitForMore(size));
       // Bodies are taken until the transaction begins; where it runs again, it finds the same ones.
       if (shards.length === 1) return await append(home, close);
       const parts = groupBy(close(), ({ timeseriesId }) => placement.shardOf(timeseriesId));

@@ -13,7 +13,7 @@ import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
 import { takeLines } from './lines.js';
 import { type Ingest, type Ingested, Sink, withStoredCount } from './sink.js';
 import { UsualSamples } from './usual-json.js';
-import { readWhole, type WholeBody } from './whole-body.js';
+import { readWhole, WholeBody } from './whole-body.js';
 
 /** How many samples to read before yielding: some milliseconds of work. */
 const SAMPLES_PER_TURN = 5000;
@@ -50,33 +50,30 @@ async function ingestJson(
   job: Ingest,
   body: StreamedBody,
 ): Promise<Ingested> {
-  const whole = await readWhole(body, context.settings.bodyBytesMax);
+  const reading = readWhole(body, context.settings.bodyBytesMax);
+  const whole = reading instanceof WholeBody ? reading : await reading;
+  let failure: Pick<GatheringError, 'mayBeStored'> | undefined;
   try {
-    return await ingestWhole(context, gatherer, job, whole);
+    // A delivery of a queue is stored by itself, once or not at all.
+    const mayGather = job.origin === undefined && whole.byteCount <= GATHERED_BYTES_MAX;
+    const gathering = mayGather ? gather(gatherer, job, whole) : undefined;
+    const gathered = gathering instanceof Promise ? await gathering : gathering;
+    if (gathered !== undefined) {
+      try {
+        await gathered.stored;
+        const { samples, missing, duplicate } = gathered.counts;
+        context.metrics.samplesIngested.inc(samples);
+        return { samples, missing, duplicate, isRepeated: false };
+      } catch (error) {
+        failure = failureOf(error);
+      }
+    }
+    return await ingestAlone(context, { ...job, mayBeStored: failure?.mayBeStored }, async (sink) => {
+      if (!(await takeUsual(whole, job, sink))) await takeParsed(whole, job, sink);
+    });
   } finally {
     whole.release();
   }
-}
-
-async function ingestWhole(
-  context: ServiceContext,
-  gatherer: Gatherer,
-  job: Ingest,
-  whole: WholeBody,
-): Promise<Ingested> {
-  const { origin } = job;
-  // A delivery of a queue is stored by itself, once or not at all.
-  const mayGather = origin === undefined && whole.byteCount <= GATHERED_BYTES_MAX;
-  const gathered = mayGather ? await gather(gatherer, job, whole) : undefined;
-  const failure = await gathered?.stored.then(() => undefined, failureOf);
-  if (gathered !== undefined && failure === undefined) {
-    context.metrics.samplesIngested.inc(gathered.counts.samples);
-    const { samples, missing, duplicate } = gathered.counts;
-    return { samples, missing, duplicate, isRepeated: false };
-  }
-  return ingestAlone(context, { ...job, mayBeStored: failure?.mayBeStored }, async (sink) => {
-    if (!(await takeUsual(whole, job, sink))) await takeParsed(whole, job, sink);
-  });
 }
 
 /** @returns no promise for a body in the usual form, as there are thousands a second. */

@@ -101,27 +101,35 @@ function takeScanned(
   batch: SampleBatch,
   defaults: SampleDefaults,
 ): boolean {
-  const texts = Buffer.from(bytes.buffer, bytes.byteOffset, length);
+  const texts = bufferOf(bytes);
   for (let n = 0; n < numberCount; n++) {
     const from = numbers[3 * n + 1]!;
     const number = Number(texts.toString('latin1', from, from + numbers[3 * n + 2]!));
     if (!Number.isFinite(number)) return false;
     value[numbers[3 * n]!] = number;
   }
-  const { start, plain } = nameCount < DECODED_ONCE_MIN ? NOT_DECODED : decodeNames(texts, names, nameCount);
+  const { start, plain } = nameCount < DECODED_ONCE_MIN ? NOT_DECODED : decodeNames(texts, length, names, nameCount);
   const nameAt = (entry: number): string | undefined => {
     const [from, count] = [names[entry]!, names[entry + 1]!];
     if (count < 0) return undefined;
     return plain?.slice(from - start, from - start + count) ?? texts.toString('utf8', from, from + count);
   };
-  const indexes = new Int32Array(nameCount);
+  const indexes: number[] = [];
   for (let n = 0; n < nameCount; n++) {
     const index = seriesOf(batch, nameAt(8 * n), nameAt(8 * n + 2), defaults);
     if (index === undefined) return false;
-    indexes[n] = index;
+    indexes.push(index);
   }
   addRows(batch, indexes, seriesIndex, timeMs, value, rowCount);
   return true;
+}
+
+let buffer: Buffer = Buffer.alloc(0);
+
+/** The scanner's bytes as a buffer, which decodes text; kept, as there are thousands of bodies a second. */
+function bufferOf({ buffer: memory, byteOffset, byteLength }: Uint8Array): Buffer {
+  if (buffer.buffer !== memory) buffer = Buffer.from(memory, byteOffset, byteLength);
+  return buffer;
 }
 
 interface DecodedNames {
@@ -133,8 +141,8 @@ interface DecodedNames {
 const NOT_DECODED: DecodedNames = { start: 0, plain: undefined };
 
 /** The part of the text with all names, if it is ASCII. Each is told where it comes first, mostly near the start. */
-function decodeNames(texts: Buffer, names: Int32Array, nameCount: number): DecodedNames {
-  let [start, end] = [texts.length, 0];
+function decodeNames(texts: Buffer, length: number, names: Int32Array, nameCount: number): DecodedNames {
+  let [start, end] = [length, 0];
   for (let n = 0; n < nameCount; n++) {
     for (const entry of [8 * n, 8 * n + 2]) {
       const [from, count] = [names[entry]!, names[entry + 1]!];

@@ -56,18 +56,30 @@ export class WholeBody {
   }
 }
 
-/** Reads a whole body, for formats that are stored at once. The caller releases it. */
-export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<WholeBody> {
-  const { stream, bytesMax } = body;
+/** Reads a whole body, for formats that are stored at once. The caller releases it. No promise if all of it is here. */
+export function readWhole(body: StreamedBody, wholeBytesMax: number): WholeBody | Promise<WholeBody> {
+  const whole = new WholeBody();
+  const bytesMax = Math.min(wholeBytesMax, body.bytesMax);
+  const all = body.takeWhole();
+  if (all === null) return readParts(body, whole, bytesMax);
+  if (all.length > bytesMax) throw tooLarge(bytesMax);
+  whole.add(all);
+  return whole;
+}
+
+function tooLarge(bytesMax: number): ServiceError {
   const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
-  // By events: for the many small bodies, iterating a stream costs more than all else.
+  return new ServiceError(413, `a JSON body may have at most ${bytesMax} bytes; ${hint}`);
+}
+
+function readParts(body: StreamedBody, whole: WholeBody, bytesMax: number): Promise<WholeBody> {
+  const { stream } = body;
   return new Promise((resolve, reject) => {
     if (stream.errored !== null) {
       body.abandon();
       reject(bodyError(stream.errored));
       return;
     }
-    const whole = new WholeBody();
     const refuse = (error: unknown): void => {
       stream.removeAllListeners('data');
       whole.release();
@@ -75,9 +87,8 @@ export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Wh
       reject(error);
     };
     stream.on('data', (part: Buffer) => {
-      const byteCount = whole.byteCount + part.length;
-      if (byteCount <= Math.min(wholeBytesMax, bytesMax)) whole.add(part);
-      else refuse(new ServiceError(413, `a JSON body may have at most ${wholeBytesMax} bytes; ${hint}`));
+      if (whole.byteCount + part.length <= bytesMax) whole.add(part);
+      else refuse(tooLarge(bytesMax));
     });
     stream.on('end', () => resolve(whole));
     stream.on('error', (error) => refuse(bodyError(error)));
