@@ -315,7 +315,7 @@ function boundOf<Row>(
   return prefixed(`${quote(name)} ${isDescending ? '<=' : '>='} `, encodeColumn(target, name, value));
 }
 
-export function joined(parts: readonly Statement[], by: string): Statement {
+function joined(parts: readonly Statement[], by: string): Statement {
   let sql = '';
   const bound: Bound[] = [];
   for (const [i, part] of parts.entries()) {
