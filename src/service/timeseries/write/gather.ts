@@ -104,13 +104,14 @@ export class Gatherer {
     const size = () => (changes === undefined ? waiting.batch.rowCount : 0);
     // A caller who sends one body after the other need not wait for others.
     const mayBeMore = waiting.lastBodyCount !== 1;
-    return { close, bodyCount: 0, stored: this.#store(job, mayBeMore ? size : undefined, close) };
+    return { close, bodyCount: 0, stored: this.#store(job, size, close, mayBeMore) };
   }
 
   async #store(
     { organisation, placement, onStored }: Ingest,
-    size: (() => number) | undefined,
+    size: () => number,
     close: () => readonly SampleChange[],
+    mayBeMore: boolean,
   ): Promise<void> {
     const { storage, samples } = this.#context;
     const { home, shards } = placement;
@@ -120,7 +121,8 @@ export class Gatherer {
         onStored(shard);
       });
     try {
-      await (size && this.#waitForMore(size));
+      // Even where nobody waits, the batch is not closed before `take` has counted the body.
+      await (mayBeMore ? this.#waitForMore(size) : undefined);
       // Bodies are taken until the transaction begins; where it runs again, it finds the same ones.
       if (shards.length === 1) return await append(home, close);
       const parts = groupBy(close(), ({ timeseriesId }) => placement.shardOf(timeseriesId));

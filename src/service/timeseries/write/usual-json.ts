@@ -124,12 +124,12 @@ function takeScanned(
   return true;
 }
 
-let buffer: Buffer = Buffer.alloc(0);
+let scannerBuffer: Buffer = Buffer.alloc(0);
 
 /** The scanner's bytes as a buffer, which decodes text; kept, as there are thousands of bodies a second. */
 function bufferOf({ buffer: memory, byteOffset, byteLength }: Uint8Array): Buffer {
-  if (buffer.buffer !== memory) buffer = Buffer.from(memory, byteOffset, byteLength);
-  return buffer;
+  if (scannerBuffer.buffer !== memory) scannerBuffer = Buffer.from(memory, byteOffset, byteLength);
+  return scannerBuffer;
 }
 
 interface DecodedNames {

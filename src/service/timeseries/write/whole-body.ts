@@ -72,6 +72,7 @@ function tooLarge(bytesMax: number): ServiceError {
   return new ServiceError(413, `a JSON body may have at most ${bytesMax} bytes; ${hint}`);
 }
 
+// By events, as iterating a stream costs more.
 function readParts(body: StreamedBody, whole: WholeBody, bytesMax: number): Promise<WholeBody> {
   const { stream } = body;
   return new Promise((resolve, reject) => {
