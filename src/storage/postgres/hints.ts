@@ -1,10 +1,11 @@
-import type { CommitListener } from '../storage.js';
+import type { Announcer } from './announcer.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
 import { LOCK_CLASS } from './schema.js';
 import { pause, pauseOf } from './writer.js';
 
 export interface HintParts {
+  readonly announcer: Announcer;
   readonly connect: () => Promise<Connection>;
   /** This process's name, by which it ignores its own notifications. */
   readonly name: string;
@@ -18,17 +19,13 @@ const BACKEND = 'SELECT pg_backend_pid() AS "id"';
 const POLL_MS = 500;
 
 /**
- * Announces commits of this and other processes, found by LISTEN and NOTIFY and by polling. Notifications are sent
- * apart from their commits, many at once, as PostgreSQL commits transactions that notify only one at a time. Its
+ * Finds commits of other processes, by LISTEN and by polling, and notifies others of this process's. Notifications are
+ * sent apart from their commits, many at once, as PostgreSQL commits transactions that notify only one at a time. Its
  * connection holds the lock that shows that a process that works on shards is alive.
  */
 export class Hints {
   readonly #parts: HintParts;
-  readonly #listeners = new Set<CommitListener>();
-  /** The last announced commit of each shard, from the first poll on. */
-  readonly #announced: number[] = [];
-  /** The last commit of each shard, as the last poll found it. */
-  readonly #polled: number[] = [];
+  /** By shard: the last commit that others are to know. */
   readonly #unsent = new Map<number, number>();
   #isSending = false;
   #connection: Connection | undefined;
@@ -58,16 +55,8 @@ export class Hints {
     this.#running = this.#run();
   }
 
-  onCommit(listener: CommitListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  /** Announces this process's commits after `durableCommit`, here and to the others. */
-  committed(shard: number, durableCommit: number, lastCommit: number): void {
-    // Those of others whose notifications have not come yet.
-    this.#announce(shard, durableCommit, false);
-    this.#announce(shard, lastCommit, true);
+  /** Notifies other processes of this one's commits, up to `lastCommit`. */
+  notify(shard: number, lastCommit: number): void {
     this.#unsent.set(shard, lastCommit);
     void this.#send();
   }
@@ -133,10 +122,8 @@ export class Hints {
     const [rows = []] = await this.#connection!.exec('SELECT "shard", "commit" FROM "windrow_shard"');
     for (const row of rows) {
       const [shard, commit] = [Number(row.shard), Number(row.commit)];
-      this.#announced[shard] ??= commit;
-      // What came since the last poll may be a commit of this process, whose answer is on its way.
-      this.#announce(shard, this.#polled[shard] ?? 0, false);
-      this.#polled[shard] = commit;
+      this.#parts.announcer.startAfter(shard, commit);
+      this.#parts.announcer.reached(shard, commit);
     }
   }
 
@@ -145,20 +132,7 @@ export class Hints {
     if (sender === this.#parts.name) return;
     for (const text of commits) {
       const [shard = 0, commit = 0] = text.split(':').map(Number);
-      this.#announce(shard, commit, false);
-    }
-  }
-
-  #announce(shard: number, lastCommit: number, isOwn: boolean): void {
-    const announced = this.#announced[shard];
-    // A notification may come before the first poll, when it is not known what is new.
-    if (announced === undefined || lastCommit <= announced) return;
-    this.#announced[shard] = lastCommit;
-    for (let commit = announced + 1; commit <= lastCommit; commit++) {
-      // In separate microtasks: an error of a listener is no failure of the commit.
-      for (const listener of this.#listeners) {
-        queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));
-      }
+      this.#parts.announcer.reached(shard, commit);
     }
   }
 

@@ -3,6 +3,7 @@ import { StorageError } from '../errors.js';
 import type { Waiting } from '../opening.js';
 import type { Storage } from '../storage.js';
 import { parseAddress } from './address.js';
+import { Announcer } from './announcer.js';
 import { explained, PostgresFailure } from './failure.js';
 import { Hints } from './hints.js';
 import { ConnectionPool } from './pool.js';
@@ -39,7 +40,8 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const session = randomInt(1, 2 ** 31 - 1);
   const connectHere = () => servers.connect();
   const pool = new ConnectionPool(connectHere, connectionCountMax);
-  const hints = new Hints({ connect: connectHere, name, session });
+  const announcer = new Announcer();
+  const hints = new Hints({ announcer, connect: connectHere, name, session });
   const explain = (error: unknown) => explained(error, address.text);
   const enter = async () => {
     await pool.use(async (connection) => {
@@ -59,7 +61,8 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     name,
     version: newestVersion(options),
     monotonicMs: () => clock.monotonicMs(),
-    onCommits: (...of) => hints.committed(...of),
+    announcer,
+    notify: (...of) => hints.notify(...of),
   };
   return new PostgresStorage({ pool, hints, writer, session, explain });
 }

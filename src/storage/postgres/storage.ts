@@ -120,7 +120,7 @@ export class PostgresStorage implements Storage {
   }
 
   onCommit(listener: CommitListener): () => void {
-    return this.#parts.hints.onCommit(listener);
+    return this.#parts.writer.announcer.onCommit(listener);
   }
 
   async check(): Promise<void> {

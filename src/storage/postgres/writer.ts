@@ -1,3 +1,4 @@
+import type { Announcer, OwnCommits } from './announcer.js';
 import type { Connection } from './connection.js';
 import { failureOf, PostgresFailure } from './failure.js';
 import { type GroupResult, type Job, type JobQueue, type LockedShard, runGroup, type SoleWriterOf } from './group.js';
@@ -10,8 +11,9 @@ export interface WriterParts {
   /** The version of stores that this process knows. */
   readonly version: number;
   readonly monotonicMs: () => number;
-  /** Called when a group is committed: its commits are those after `durableCommit`. */
-  readonly onCommits: (shard: number, durableCommit: number, lastCommit: number) => void;
+  readonly announcer: Announcer;
+  /** Notifies other processes of this one's commits. */
+  readonly notify: (shard: number, lastCommit: number) => void;
 }
 
 /** How long a job is retried before its caller gets the error: longer than a standby takes to become the primary. */
@@ -67,8 +69,9 @@ export class ShardWriter {
 
   /** @returns how long to wait before the next group. */
   async #runGroup(): Promise<number> {
-    const { onCommits } = this.#parts;
+    const { announcer, notify } = this.#parts;
     const taken: Job[] = [];
+    const sent: OwnCommits[] = [];
     const queue: JobQueue = {
       isEmpty: () => this.#queue.length === 0,
       take: () => {
@@ -78,24 +81,29 @@ export class ShardWriter {
       },
     };
     try {
-      const { locked, answers } = await this.#commitGroup(queue);
+      const { locked, answers } = await this.#commitGroup(queue, sent);
       this.#failureCount = 0;
       for (const { shard, lastCommit } of locked) this.#left.get(shard)!.lastCommit = lastCommit;
       for (const answer of answers) answer();
-      for (const one of locked.filter(isWritten)) onCommits(one.shard, one.durableCommit, one.lastCommit);
+      for (const own of sent) {
+        announcer.committed(own);
+        notify(own.shard, own.lastCommit);
+      }
       return 0;
     } catch (error) {
+      for (const own of sent) announcer.notCommitted(own);
       this.#left.clear();
       return this.#recover(error, taken);
     }
   }
 
-  async #commitGroup(queue: JobQueue): Promise<GroupResult> {
+  /** @param sent gets the commits for which COMMIT is sent. */
+  async #commitGroup(queue: JobQueue, sent: OwnCommits[]): Promise<GroupResult> {
     const { pool, version, monotonicMs } = this.#parts;
     const soleWriterOf = this.#soleWriterOf;
     const { group, isKnown } = await pool.use(async (connection) => {
       const group = await runGroup(connection, this.#shards, { version, monotonicMs, soleWriterOf }, queue);
-      return { group, isKnown: await this.#commit(connection, group) };
+      return { group, isKnown: await this.#commit(connection, group, sent) };
     });
     // After this connection is returned: the check needs another one, and all of them may be lost at once.
     if (isKnown || (await this.#checkCommitted())) return group;
@@ -113,7 +121,7 @@ export class ShardWriter {
   };
 
   /** @returns false if the answer is lost. */
-  async #commit(connection: Connection, { locked }: GroupResult): Promise<boolean> {
+  async #commit(connection: Connection, { locked }: GroupResult, sent: OwnCommits[]): Promise<boolean> {
     const written = locked.filter(isWritten);
     if (written.length === 0) {
       // What was posted by work that threw: the next user of the connection must not get its failure.
@@ -122,6 +130,9 @@ export class ShardWriter {
       return true;
     }
     this.#groupCount++;
+    for (const { shard, durableCommit, lastCommit } of written) {
+      sent.push(this.#parts.announcer.sending(shard, durableCommit, lastCommit));
+    }
     try {
       await connection.commit(
         `${written.map(advance).join('; ')};

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { Announcer } from '../../../src/storage/postgres/announcer.js';
 import type { Connection } from '../../../src/storage/postgres/connection.js';
 import { Hints } from '../../../src/storage/postgres/hints.js';
 
@@ -21,15 +22,16 @@ it('a notification before the first poll announces nothing that was there before
     },
     close: () => {},
   } as unknown as Connection; // `as`: this is what Hints uses of one
-  const hints = new Hints({ connect: async () => connection, name: 'own', session: 1 });
+  const announcer = new Announcer();
+  const hints = new Hints({ announcer, connect: async () => connection, name: 'own', session: 1 });
   onTestFinished(() => hints.close());
   const heard: [number, number, boolean][] = [];
-  hints.onCommit((...of) => heard.push(of));
+  announcer.onCommit((...of) => heard.push(of));
   await hints.start({ exec: async () => [[{ id: 2 }]] } as unknown as Connection);
   await expect.poll(() => pollCount).toBeGreaterThan(2);
   expect(heard).toHaveLength(0);
   notify('other 1:2000002');
-  hints.committed(0, 1_000_001, 1_000_002);
+  announcer.committed(announcer.sending(0, 1_000_001, 1_000_002));
   await expect.poll(() => heard).toHaveLength(4);
   expect(heard).toEqual([
     [1, 2_000_001, false],

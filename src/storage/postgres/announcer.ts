@@ -1,0 +1,85 @@
+import type { CommitListener } from '../storage.js';
+
+/** Commits of one shard by this process, from before COMMIT is sent until its answer has come. */
+export interface OwnCommits {
+  readonly shard: number;
+  /** They are those after this one, */
+  readonly durableCommit: number;
+  /** up to this one. */
+  readonly lastCommit: number;
+  isCommitted: boolean;
+}
+
+/**
+ * Tells listeners of each shard's commits: once, in order, and by whom they are. Others may see a commit of this
+ * process before its answer has come here, so commits from there on wait for that answer.
+ */
+export class Announcer {
+  readonly #listeners = new Set<CommitListener>();
+  /** By shard: the last announced commit, */
+  readonly #announced: number[] = [];
+  /** the last one known to be in the database, */
+  readonly #reached: number[] = [];
+  /** and those of this process that are not announced, in order. */
+  readonly #own: OwnCommits[][] = [];
+
+  onCommit(listener: CommitListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Commits up to this one are not announced. Only the first call for a shard counts. */
+  startAfter(shard: number, commit: number): void {
+    this.#announced[shard] ??= commit;
+  }
+
+  /** The database holds the commits up to this one. */
+  reached(shard: number, commit: number): void {
+    this.#reached[shard] = Math.max(this.#reached[shard] ?? 0, commit);
+    this.#announce(shard);
+  }
+
+  /** To be called before COMMIT is sent, with the shard's row locked. */
+  sending(shard: number, durableCommit: number, lastCommit: number): OwnCommits {
+    const own = { shard, durableCommit, lastCommit, isCommitted: false };
+    this.#own[shard] ??= [];
+    this.#own[shard].push(own);
+    return own;
+  }
+
+  committed(own: OwnCommits): void {
+    own.isCommitted = true;
+    this.reached(own.shard, own.lastCommit);
+  }
+
+  /** Their numbers are free for others. */
+  notCommitted(own: OwnCommits): void {
+    const list = this.#own[own.shard]!;
+    list.splice(list.indexOf(own), 1);
+    this.#announce(own.shard);
+  }
+
+  #announce(shard: number): void {
+    const announced = this.#announced[shard];
+    if (announced === undefined) return;
+    const own = this.#own[shard] ?? [];
+    const unanswered = own.find(({ isCommitted }) => !isCommitted);
+    const last = Math.min(this.#reached[shard] ?? 0, unanswered?.durableCommit ?? Number.POSITIVE_INFINITY);
+    this.#announced[shard] = Math.max(announced, last);
+    for (let commit = announced + 1; commit <= last; commit++) {
+      this.#tell(
+        shard,
+        commit,
+        own.some(({ durableCommit, lastCommit }) => durableCommit < commit && commit <= lastCommit),
+      );
+    }
+    while (own[0]?.isCommitted === true && own[0].lastCommit <= this.#announced[shard]) own.shift();
+  }
+
+  /** In separate microtasks: an error of a listener is no failure of the commit. */
+  #tell(shard: number, commit: number, isOwn: boolean): void {
+    for (const listener of this.#listeners) {
+      queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));
+    }
+  }
+}
