@@ -11,7 +11,7 @@ function listen(announcer: Announcer): [number, boolean][] {
   return heard;
 }
 
-/** A group of `count` commits: of another process, or of this one, whose COMMIT may fail and is answered at any time. */
+/** A group of `count` commits: of another process, or of this one, whose COMMIT may fail. */
 const group = fc.record({
   writer: fc.constantFrom('other', 'own', 'own, failed'),
   count: fc.integer({ min: 1, max: 3 }),
