@@ -1,12 +1,11 @@
 import type { CommitListener } from '../storage.js';
 
-/** Commits of one shard by this process, from before COMMIT is sent until its answer has come. */
+/** Commits `(durableCommit, lastCommit]` of one shard, by this process. */
 export interface OwnCommits {
   readonly shard: number;
-  /** They are those after this one, */
   readonly durableCommit: number;
-  /** up to this one. */
   readonly lastCommit: number;
+  /** False until the answer to COMMIT has come. */
   isCommitted: boolean;
 }
 
@@ -16,11 +15,11 @@ export interface OwnCommits {
  */
 export class Announcer {
   readonly #listeners = new Set<CommitListener>();
-  /** By shard: the last announced commit, */
+  /** The last announced commit of each shard. */
   readonly #announced: number[] = [];
-  /** the last one known to be in the database, */
+  /** The last commit of each shard that is known to be in the database. */
   readonly #reached: number[] = [];
-  /** and those of this process that are not announced, in order. */
+  /** By shard, in order: this process's commits that are not announced. */
   readonly #own: OwnCommits[][] = [];
 
   onCommit(listener: CommitListener): () => void {
@@ -54,8 +53,7 @@ export class Announcer {
 
   /** Their numbers are free for others. */
   notCommitted(own: OwnCommits): void {
-    const list = this.#own[own.shard]!;
-    list.splice(list.indexOf(own), 1);
+    this.#own[own.shard] = this.#own[own.shard]!.filter((one) => one !== own);
     this.#announce(own.shard);
   }
 
@@ -67,11 +65,8 @@ export class Announcer {
     const last = Math.min(this.#reached[shard] ?? 0, unanswered?.durableCommit ?? Number.POSITIVE_INFINITY);
     this.#announced[shard] = Math.max(announced, last);
     for (let commit = announced + 1; commit <= last; commit++) {
-      this.#tell(
-        shard,
-        commit,
-        own.some(({ durableCommit, lastCommit }) => durableCommit < commit && commit <= lastCommit),
-      );
+      const isOwn = own.some(({ durableCommit, lastCommit }) => durableCommit < commit && commit <= lastCommit);
+      this.#tell(shard, commit, isOwn);
     }
     while (own[0]?.isCommitted === true && own[0].lastCommit <= this.#announced[shard]) own.shift();
   }
