@@ -5,6 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest';
+import { startServer } from '../../src/service/server.js';
 import { writeFrame } from '../../src/service/timeseries/columns-format.js';
 import { openTestService, type TestService } from './app.js';
 import { addClient, commandPath, listening, temporaryFolder, tokenOf } from './serving.js';
@@ -212,6 +213,38 @@ describe('an answer that nobody reads', () => {
     expect([await endedCount(), sending!.destroyed]).toEqual([0, false]);
     service.clock.advance(5000);
     expect([await endedCount(), sending!.destroyed]).toEqual([1, true]);
+  });
+});
+
+describe('the connection that gives way to one too many', () => {
+  it('is one on which no answer is due, even of requests that were sent together', async () => {
+    const settings = { connectionsMax: 2 };
+    const server = await startServer({ dataDirectory: temporaryFolder(), settings, logLevel: 'silent' });
+    onTestFinished(() => server.stop());
+    const scopes = ['core_read', 'core_write'];
+    const account = { organisation: 'acme', name: 'reader', scopes, grants: ['client_credentials'] };
+    const { authorization } = await tokenOf(
+      server.url,
+      await server.service.identity.administration.addClient(account),
+    );
+    const stored = await fetch(`${server.url}/core/samples`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify([{ timeseriesId: 'a', timestamp: '2026-01-01T00:00:00Z', val: 1 }]),
+    });
+    expect(stored.status).toBe(200);
+    const live = '/core/timeseries/a/live';
+    const following = await talk(
+      server.url,
+      'GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n' +
+        `GET ${live} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`,
+    );
+    await expect.poll(() => following.text).toContain('text/event-stream');
+    const answered = await talk(server.url, 'GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => answered.text).toContain('HTTP/1.1 200');
+    await talk(server.url);
+    await expect.poll(() => answered.isClosed).toBe(true);
+    expect(following.isClosed).toBe(false);
   });
 });
 

@@ -37,34 +37,39 @@ export function limitConnections(app: FastifyInstance, { settings, metrics, log 
   const { server } = app;
   const { connectionsMax } = settings;
   const most = connectionsMax > 0 ? connectionsMax : connectionsWithin(descriptorLimit());
+  // How many answers are due on each.
+  const open = new Map<Socket, { dueCount: number }>();
   // Both in the order in which their silence began.
   const silent = new Set<Socket>();
   const idle = new Set<Socket>();
-  let count = 0;
-  let runningCount = 0;
+  let dueCount = 0;
   server.on('connection', (socket) => {
-    count++;
+    open.set(socket, { dueCount: 0 });
     silent.add(socket);
     socket.once('close', () => {
-      count--;
+      open.delete(socket);
       silent.delete(socket);
       idle.delete(socket);
     });
-    if (count <= most) return;
+    if (open.size <= most) return;
     const [first] = silent.size > 1 ? silent : idle.size > 0 ? idle : silent;
     metrics.connectionsEnded.inc({ reason: 'limit' });
     first?.destroy();
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const connection = open.get(socket);
+    if (connection === undefined) return;
     silent.delete(socket);
     idle.delete(socket);
-    runningCount++;
+    dueCount++;
+    connection.dueCount++;
     response.once('close', () => {
-      runningCount--;
-      if (!socket.destroyed) idle.add(socket);
+      dueCount--;
+      connection.dueCount--;
+      if (connection.dueCount === 0 && !socket.destroyed) idle.add(socket);
     });
   });
-  metrics.watch('connections', 'Open connections', () => count);
+  metrics.watch('connections', 'Open connections', () => open.size);
   // Accepting failed, as where another process took the last descriptors of the system: those that are open go on.
   // A server that could not listen says so to who started it.
   server.on('error', (err) => {
@@ -72,7 +77,7 @@ export function limitConnections(app: FastifyInstance, { settings, metrics, log 
   });
   app.addHook('preClose', async () => {
     const timer = setInterval(() => {
-      if (runningCount === 0) server.closeAllConnections();
+      if (dueCount === 0) server.closeAllConnections();
       else server.closeIdleConnections();
     }, IDLE_CHECK_MS);
     server.once('close', () => clearInterval(timer));
