@@ -16,12 +16,13 @@ export interface KeyedChange extends Columns {
 
 /** The heads of a row's changes, and where each change lies in its bytes. Its time range covers all changes. */
 export interface LogHeads extends TimeRange {
-  readonly keys: Float64Array;
-  readonly counts: Int32Array;
+  // Plain arrays: there may be many rows of one change in memory, and a typed array of one number takes 200 bytes.
+  readonly keys: readonly number[];
+  readonly counts: readonly number[];
   /** What else changes have, by index; most have nothing. */
   readonly extras: ReadonlyMap<number, Extra>;
   /** Where the samples of each change start in the columns, plus the end. In older rows, offsets into the bytes. */
-  readonly starts: Int32Array;
+  readonly starts: readonly number[];
   /**
    * The samples of all changes in one pair of columns; undefined for older rows, whose changes have columns of their
    * own.
@@ -180,36 +181,45 @@ export function readLogHeads(bytes: Uint8Array): LogHeads {
     if (crc32(head) !== checksum) throw new RangeError('the heads of a row of the log are damaged');
   }
   const changeCount = reader.varint();
-  const [fromMs, untilMs] = version > 1 ? [reader.double(), reader.double()] : [-Infinity, Infinity];
-  return {
-    fromMs,
-    untilMs,
-    ...(version < 3 ? readOldHeads(bytes, reader, changeCount) : readRest(reader, changeCount)),
-  };
+  const fromMs = version > 1 ? reader.double() : -Infinity;
+  const untilMs = version > 1 ? reader.double() : Infinity;
+  const read = version < 3 ? readOldHeads(bytes, reader, changeCount) : readRest(reader, changeCount);
+  const { keys, counts, starts, extras, columns } = read;
+  return { fromMs, untilMs, keys, counts, starts, extras, columns };
 }
 
+const NO_EXTRAS: ReadonlyMap<number, Extra> = new Map();
+
 function readRest(reader: ByteReader, changeCount: number): Omit<LogHeads, keyof TimeRange> {
-  const keys = new Float64Array(changeCount);
-  const counts = new Int32Array(changeCount);
-  const starts = new Int32Array(changeCount + 1);
+  const keys = new Array<number>(changeCount);
+  const counts = new Array<number>(changeCount);
+  const starts = new Array<number>(changeCount + 1);
   for (let i = 0; i < changeCount; i++) keys[i] = reader.varint();
   const same = reader.varint() - 1;
+  starts[0] = 0;
   for (let i = 0; i < changeCount; i++) {
     counts[i] = same < 0 ? reader.varint() : same;
     starts[i + 1] = starts[i]! + counts[i]!;
   }
-  const extras = new Map<number, Extra>();
-  for (let left = reader.varint(); left > 0; left--) extras.set(reader.varint(), readExtra(reader, reader.byte()));
+  const extraCount = reader.varint();
+  const extras = extraCount === 0 ? NO_EXTRAS : readExtras(reader, extraCount);
   const columns = { times: readForm(reader), values: readForm(reader), at: reader.at };
   return { keys, counts, starts, extras, columns };
 }
 
+function readExtras(reader: ByteReader, count: number): ReadonlyMap<number, Extra> {
+  const extras = new Map<number, Extra>();
+  for (let left = count; left > 0; left--) extras.set(reader.varint(), readExtra(reader, reader.byte()));
+  return extras;
+}
+
 /** Reads versions 1 and 2, whose changes have columns of their own, behind what else they have. */
 function readOldHeads(bytes: Uint8Array, reader: ByteReader, changeCount: number): Omit<LogHeads, keyof TimeRange> {
-  const keys = new Float64Array(changeCount);
+  const keys = new Array<number>(changeCount);
   const flags = new Uint8Array(changeCount);
-  const counts = new Int32Array(changeCount);
-  const starts = new Int32Array(changeCount + 1);
+  const counts = new Array<number>(changeCount);
+  const starts = new Array<number>(changeCount + 1);
+  starts[0] = 0;
   for (let i = 0; i < changeCount; i++) {
     keys[i] = reader.varint();
     flags[i] = reader.byte();

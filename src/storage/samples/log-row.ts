@@ -47,10 +47,10 @@ export function inspectRow(row: SampleLogRow, knownHeads?: LogHeads): InspectedR
 export const ALL_SERIES: LogHeads = Object.freeze({
   fromMs: -Infinity,
   untilMs: Infinity,
-  keys: new Float64Array(0),
-  counts: new Int32Array(0),
+  keys: [],
+  counts: [],
   extras: new Map(),
-  starts: new Int32Array(1),
+  starts: [0],
   columns: undefined,
 });
 

@@ -113,8 +113,8 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
 const NAMES_MAX = 10;
 
 /** Some of the series that a damaged row is about, for a message. */
-function namesOf(database: Database, shard: number, keys: Float64Array): string {
-  const names = Array.from(keys.subarray(0, NAMES_MAX), (key) => {
+function namesOf(database: Database, shard: number, keys: readonly number[]): string {
+  const names = keys.slice(0, NAMES_MAX).map((key) => {
     const sql = 'SELECT "timeseriesId", "metric" FROM "series" WHERE "shard" = ? AND "seriesKey" = ?';
     const [row] = database.all(sql, [shard, key]);
     return row === undefined ? `(key ${key}, deleted)` : `${JSON.stringify(row.timeseriesId)} ${row.metric}`;
