@@ -6,16 +6,15 @@
 // The timed part runs as it would for a user. Garbage is collected explicitly only to measure memory, with another
 // fleet, after all timing.
 
-import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createPlan, openFleet, pipeline, restoreFleet } from '../dist/index.js';
+import { readOptions } from '../scripts/options.mjs';
 
-const { values: options } = parseArgs({
-  options: { members: { type: 'string', default: '1000000' }, minutes: { type: 'string', default: '20' } },
-});
-const memberCount = Number(options.members);
-const minuteCount = Number(options.minutes);
+const { members: memberCount, minutes: minuteCount } = readOptions(import.meta.url, {
+  members: { type: 'number', default: 1_000_000 },
+  minutes: { type: 'number', default: 20 },
+}).options;
 const START_MS = 1_704_067_200_000;
 
 const plan = createPlan([

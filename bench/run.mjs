@@ -6,12 +6,14 @@
 //   npm run bench -- --only stream         tasks whose name contains a text
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { Bench } from 'tinybench';
+import { readOptions } from '../scripts/options.mjs';
 import { createWorks } from './works.mjs';
 
-const { values: options } = parseArgs({
-  options: { save: { type: 'string' }, compare: { type: 'string' }, only: { type: 'string' } },
+const { options } = readOptions(import.meta.url, {
+  save: { type: 'string' },
+  compare: { type: 'string' },
+  only: { type: 'string' },
 });
 
 const works = createWorks().filter(({ name }) => options.only === undefined || name.includes(options.only));

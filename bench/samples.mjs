@@ -8,13 +8,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { readOptions } from '../scripts/options.mjs';
 
-const { values: options } = parseArgs({
-  options: { directory: { type: 'string', default: tmpdir() }, samples: { type: 'string', default: '2000000' } },
+const { options } = readOptions(import.meta.url, {
+  directory: { type: 'string', default: tmpdir() },
+  samples: { type: 'number', default: 2_000_000 },
 });
-const SAMPLES = Number(options.samples);
+const SAMPLES = options.samples;
 const SHARD = 0;
 const ORGANISATION = 'bench';
 const MINUTE_MS = 60_000;

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readOptions } from './options.mjs';
 
 const PLATFORM = 'linux-x64';
 // The last releases for all majors that there are for one platform, and the hash of what npm delivers.
@@ -35,15 +35,16 @@ process.umask(0o022);
 
 const rootPath = fileURLToPath(new URL('../', import.meta.url));
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+const { options, positionals } = readOptions(
+  import.meta.url,
+  {
     suites: { type: 'string', default: 'storage,service,crash' },
-    seconds: { type: 'string', default: '30' },
-    seed: { type: 'string', default: process.env.FAST_CHECK_SEED ?? String(Date.now() % 2 ** 31) },
+    seconds: { type: 'number', default: 30 },
+    seed: { type: 'number', default: Number(process.env.FAST_CHECK_SEED ?? Date.now() % 2 ** 31) },
     keep: { type: 'string' },
   },
-});
+  { allowPositionals: true },
+);
 
 let running;
 let isInterrupted = false;
@@ -85,8 +86,11 @@ async function runTests(env, words) {
 }
 
 async function runCrashLoop(env) {
-  const words = ['torture/crash.mjs', '--postgres', '--cycles', '1000000'];
-  const { status, output } = await run([...words, '--seconds', options.seconds, '--seed', options.seed], env);
+  const words = ['torture/crash.mjs', '--postgres', '--cycles', 1_000_000];
+  const { status, output } = await run(
+    [...words, '--seconds', options.seconds, '--seed', options.seed].map(String),
+    env,
+  );
   const lives = /"cycles": (\d+)/.exec(output);
   return { passed: Number(lives?.[1] ?? 0), failed: status === 0 ? 0 : 1, of: 'lives' };
 }

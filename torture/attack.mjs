@@ -6,7 +6,8 @@
 //   npm run torture:attack -- --postgres    over a PostgreSQL server of its own
 //   npm run torture:attack -- --short       what does not depend on how busy the machine is: answers, counts, memory, and
 //                                           ratios of processor time; in CI
-import { parseArgs } from 'node:util';
+
+import { readOptions, refuse } from '../scripts/options.mjs';
 import { bodies } from './attack/bodies.mjs';
 import { database } from './attack/database.mjs';
 import { disk } from './attack/disk.mjs';
@@ -18,18 +19,16 @@ import { endAll } from './attack/server.mjs';
 import { sockets } from './attack/sockets.mjs';
 import { deleteStores, startPostgres } from './attack/store.mjs';
 
-const { values: options, positionals: chosen } = parseArgs({
-  allowPositionals: true,
-  options: { postgres: { type: 'boolean', default: false }, short: { type: 'boolean', default: false } },
-});
+const { options, positionals: chosen } = readOptions(
+  import.meta.url,
+  { postgres: { type: 'boolean' }, short: { type: 'boolean' } },
+  { allowPositionals: true },
+);
 const { short: isShort, postgres: isPostgres } = options;
 // The crash loop, in CI too, kills the database.
 const parts = { sockets, items, bodies, disk, followers, proxies, ...(isPostgres && !isShort ? { database } : {}) };
 const unknown = chosen.filter((name) => parts[name] === undefined);
-if (unknown.length > 0) {
-  console.error(`unknown: ${unknown.join(', ')}; expected of ${Object.keys(parts).join(', ')}`);
-  process.exit(2);
-}
+if (unknown.length > 0) refuse(`expected parts of ${Object.keys(parts).join(', ')}, received ${unknown.join(', ')}`);
 async function run(names) {
   for (const name of names) {
     const startMs = performance.now();

@@ -11,13 +11,15 @@
 //   npm run torture:crash -- --cycles 2000 --seed 1
 //   npm run torture:crash -- --cycles 500 --postgres        starts a PostgreSQL server and kills it too
 //   npm run torture:crash -- --cycles 500 --store postgres://localhost/windrow
+//   npm run torture:crash -- --seconds 600                ends after this time even if cycles are left
+//   npm run torture:crash -- --dist FOLDER                another build than that in dist
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { PostgresServer } from '../scripts/cluster/postgres-server.mjs';
+import { readOptions } from '../scripts/options.mjs';
 import { createApi, demandToken } from './crash/api.mjs';
 import { loadBatch } from './crash/items.mjs';
 import { Lane } from './crash/lane.mjs';
@@ -25,16 +27,13 @@ import { startServer, storeWords, UNANSWERED_MAX, wasUnanswered, windrow } from 
 import { verify } from './crash/verify.mjs';
 import { createRandom } from './random.mjs';
 
-const { values: options } = parseArgs({
-  options: {
-    cycles: { type: 'string', default: '20' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    store: { type: 'string' },
-    postgres: { type: 'boolean', default: false },
-    dist: { type: 'string', default: 'dist' },
-    /** Stops after this time even if cycles are left. */
-    seconds: { type: 'string', default: 'Infinity' },
-  },
+const { options } = readOptions(import.meta.url, {
+  cycles: { type: 'number', default: 20 },
+  seed: { type: 'number', default: Math.floor(Math.random() * 2 ** 31) },
+  store: { type: 'string' },
+  postgres: { type: 'boolean' },
+  dist: { type: 'string', default: 'dist' },
+  seconds: { type: 'number', default: Number.POSITIVE_INFINITY },
 });
 
 /** The number of kills per store; then clients start again, in new organisations. */
@@ -43,8 +42,7 @@ const CHECK_EVERY = 5;
 const LANES_OF_ORGANISATION = 3;
 const WORK_MS_MAX = 900;
 
-const seed = Number(options.seed);
-const cycles = Number(options.cycles);
+const { seed, cycles } = options;
 const command = join(options.dist, 'cli/main.js');
 const folder = options.store ?? mkdtempSync(join(tmpdir(), 'windrow-torture-'));
 const database = options.postgres ? await startDatabase(folder) : undefined;
@@ -182,7 +180,7 @@ async function runCycle(store, lanes) {
 }
 
 async function run() {
-  const untilMs = performance.now() + 1000 * Number(options.seconds);
+  const untilMs = performance.now() + 1000 * options.seconds;
   let store;
   let lanes;
   for (let cycle = 0; cycle < cycles && performance.now() < untilMs && !isInterrupted; cycle++) {

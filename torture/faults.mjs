@@ -1,28 +1,27 @@
 // Makes the system calls on a store fail: each write, sync and truncation of a working service, one per run, and each
 // write, sync and rename of a backup, with EIO and ENOSPC. Whatever failed, what was acknowledged must be there.
 //
-//   npm run torture:faults -- --every 1
+//   npm run torture:faults -- --every 1 --seed 1 --requests 6 --dist dist
+//
+// --every 10 fails only every tenth call, for a short run; --requests is how many each client sends.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../scripts/options.mjs';
 import { createCheck, expectedStates } from './power/check.mjs';
 import { bundleParts } from './power/parts.mjs';
 import { LANES, TOKEN_LANE } from './power/plan.mjs';
 
-const { values: options } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    /** Only every n-th call fails, for a short run. */
-    every: { type: 'string', default: '1' },
-    requests: { type: 'string', default: '6' },
-    dist: { type: 'string', default: 'dist' },
-  },
+const { options } = readOptions(import.meta.url, {
+  seed: { type: 'number', default: 1 },
+  every: { type: 'number', default: 1 },
+  requests: { type: 'number', default: 6 },
+  dist: { type: 'string', default: 'dist' },
 });
 
-const seed = Number(options.seed);
+const { seed } = options;
 const RUN_MS_MAX = 600_000;
 const NAMES = ['windrow.db', 'windrow.db-wal'];
 const ERRORS = ['EIO', 'ENOSPC'];
@@ -75,7 +74,7 @@ async function countCalls(calls, paths, program) {
 async function failService({ parts, partsUrl, check }, calls, error, when) {
   const directory = join(folder, 'store');
   await makeStore(parts, directory);
-  const program = [resolve('torture/power/workload.mjs'), partsUrl, directory, String(seed), options.requests];
+  const program = [resolve('torture/power/workload.mjs'), partsUrl, directory, String(seed), String(options.requests)];
   const inject = ['-e', `trace=${calls}`, '-e', `inject=${calls}:error=${error}:when=${when}`, ...pathsOf(directory)];
   const { stdout } = await trace(['-o', '/dev/null', ...inject], program);
   const said = stdout.split('\n').map((line) => line.trim().split(' '));
@@ -124,7 +123,7 @@ async function failBackup(directory, calls, error, when) {
 async function failEach(kind, calls, count, failOne) {
   counts.calls[`${kind}: ${calls}`] = count;
   for (const error of ERRORS) {
-    for (let when = 1; when <= count; when += Number(options.every)) {
+    for (let when = 1; when <= count; when += options.every) {
       await failOne(calls, error, when).catch((cause) => {
         throw new Error(`${kind}, ${calls} number ${when} with ${error}: ${cause.message}`, { cause });
       });
@@ -137,12 +136,18 @@ async function failEach(kind, calls, count, failOne) {
 async function run() {
   const partsUrl = await bundleParts(folder);
   const parts = await import(partsUrl);
-  const states = Array.from({ length: TOKEN_LANE }, (_, lane) => expectedStates(seed, lane, Number(options.requests)));
+  const states = Array.from({ length: TOKEN_LANE }, (_, lane) => expectedStates(seed, lane, options.requests));
   const under = { parts, partsUrl, check: createCheck(parts, folder, states) };
   const directory = join(folder, 'store');
   for (const calls of CALLS_OF_STORE) {
     await makeStore(parts, directory);
-    const program = [resolve('torture/power/workload.mjs'), partsUrl, directory, String(seed), options.requests];
+    const program = [
+      resolve('torture/power/workload.mjs'),
+      partsUrl,
+      directory,
+      String(seed),
+      String(options.requests),
+    ];
     const count = await countCalls(calls, pathsOf(directory), program);
     await failEach('service', calls, count, (...fault) => failService(under, ...fault));
   }

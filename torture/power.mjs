@@ -1,31 +1,30 @@
 // Power cuts: records the system calls of a working service, derives from every prefix of them what a disk may hold at
 // that moment, with unsynced writes lost, reordered and torn, and opens each of these images.
 //
-//   npm run torture:power -- --images 100000 --seed 1
+//   npm run torture:power -- --images 100000 --seed 1 --requests 30
+//
+// --requests is how many each client sends.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../scripts/options.mjs';
 import { createCheck, expectedStates } from './power/check.mjs';
 import { bundleParts } from './power/parts.mjs';
 import { LANES, TOKEN_LANE } from './power/plan.mjs';
 import { Disk, readTrace, TRACED } from './power/trace.mjs';
 import { createRandom } from './random.mjs';
 
-const { values: options } = parseArgs({
-  options: {
-    images: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    /** Per client. */
-    requests: { type: 'string', default: '30' },
-  },
+const { options } = readOptions(import.meta.url, {
+  images: { type: 'number', default: 2000 },
+  seed: { type: 'number', default: Math.floor(Math.random() * 2 ** 31) },
+  requests: { type: 'number', default: 30 },
 });
 
 /** The number of images per run of a service; more images are made from further runs. */
 const IMAGES_OF_RUN = 5000;
-const firstSeed = Number(options.seed);
+const firstSeed = options.seed;
 const random = createRandom(firstSeed);
 const NAMES = ['windrow.db', 'windrow.db-wal'];
 const folder = mkdtempSync(join(tmpdir(), 'windrow-power-'));
@@ -45,7 +44,7 @@ async function record(partsUrl, directory, seed) {
   const trace = join(folder, 'trace');
   // Only the main thread, in which SQLite works.
   const words = ['-y', '-xx', '-s', '1000000', '-e', TRACED, '-o', trace, process.execPath];
-  const program = [resolve('torture/power/workload.mjs'), partsUrl, directory, String(seed), options.requests];
+  const program = [resolve('torture/power/workload.mjs'), partsUrl, directory, String(seed), String(options.requests)];
   const { status, stderr } = spawnSync('strace', [...words, ...program], { encoding: 'utf8', maxBuffer: 2 ** 28 });
   if (status !== 0) throw new Error(`the workload ended with ${status}: ${stderr}`);
   const operations = await readTrace(trace, directory);
@@ -82,7 +81,7 @@ async function run(parts, partsUrl, seed, imagesWanted) {
   const directory = join(folder, `store-${seed}`);
   const before = await makeStore(parts, directory);
   const operations = await record(partsUrl, directory, seed);
-  const states = Array.from({ length: TOKEN_LANE }, (_, lane) => expectedStates(seed, lane, Number(options.requests)));
+  const states = Array.from({ length: TOKEN_LANE }, (_, lane) => expectedStates(seed, lane, options.requests));
   const check = createCheck(parts, memory, states);
   const disk = new Disk(before);
   const acknowledged = new Array(LANES).fill(0);
@@ -131,7 +130,7 @@ const startMs = performance.now();
 try {
   const partsUrl = await bundleParts(folder);
   const parts = await import(partsUrl);
-  const wanted = Number(options.images);
+  const wanted = options.images;
   for (let made = 0, seed = firstSeed; made < wanted; made += IMAGES_OF_RUN, seed++) {
     await run(parts, partsUrl, seed, Math.min(IMAGES_OF_RUN, wanted - made));
   }

@@ -1,19 +1,18 @@
-/**
- * Side by side, in one run: every work, windrow and each rival that can say it.
- *
- *   node run.mjs [--rows 1,3] [--works mask,where] [--modes first,kept,given-back] [--rivals windrow,duckdb]
- *                [--threads 1,2] [--processes 3] [--repeat 5] [--size ROWS] [--cpus 0,1 | --no-pin] [--large]
- *                [--save FILE.json] [--write]
- *
- * --rows are the numbers of tasks in docs/benchmarks.md, --processes how many fresh processes of each rival, --repeat
- * how many runs in each (for CSV how many processes; four times as many where results are given back), --size tries the
- * in-memory tasks on fewer samples, --large adds the file of 100M rows, --save keeps the figures as JSON, for
- * report.mjs; --write puts docs/benchmarks.md, its chart and README's table in place.
- */
+// Side by side, in one run: every work, windrow and each rival that can say it.
+//
+//   node run.mjs [--rows 1,3] [--works mask,where] [--modes first,kept,given-back] [--rivals windrow,duckdb]
+//                [--threads 1,2] [--processes 3] [--repeat 5] [--size ROWS] [--cpus 0,1 | --no-pin] [--large]
+//                [--save FILE.json] [--write]
+//
+// --rows are the numbers of tasks in docs/benchmarks.md, --processes how many fresh processes of each rival, --repeat
+// how many runs in each (for CSV how many processes; four times as many where results are given back), --size tries the
+// in-memory tasks on fewer samples, --large adds the file of 100M rows, --save keeps the figures as JSON, for
+// report.mjs; --write puts docs/benchmarks.md, its chart and README's table in place.
+
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../../scripts/options.mjs';
 import { difference, readCsvPairs, readPairs } from './answers.mjs';
 import { columnFiles, csvFile, readThrough } from './data.mjs';
 import { runProcess } from './member.mjs';
@@ -34,29 +33,26 @@ const LIMIT_MB = 5000;
 const TOUCHED_MB = 1500;
 const SCRATCH = join(tmpdir(), `windrow-rivals-${process.pid}`);
 
-const { values: given } = parseArgs({
-  options: {
-    rows: { type: 'string' },
-    works: { type: 'string' },
-    modes: { type: 'string', default: MODES.join(',') },
-    rivals: { type: 'string' },
-    threads: { type: 'string', default: '1,2' },
-    processes: { type: 'string', default: '3' },
-    repeat: { type: 'string', default: '5' },
-    size: { type: 'string' },
-    cpus: { type: 'string', default: '0,1' },
-    'no-pin': { type: 'boolean', default: false },
-    large: { type: 'boolean', default: false },
-    save: { type: 'string' },
-    write: { type: 'boolean', default: false },
-  },
+const { options: given } = readOptions(import.meta.url, {
+  rows: { type: 'string' },
+  works: { type: 'string' },
+  modes: { type: 'string', default: MODES.join(',') },
+  rivals: { type: 'string' },
+  threads: { type: 'string', default: '1,2' },
+  processes: { type: 'number', default: 3 },
+  repeat: { type: 'number', default: 5 },
+  size: { type: 'number' },
+  cpus: { type: 'string', default: '0,1' },
+  'no-pin': { type: 'boolean' },
+  large: { type: 'boolean' },
+  save: { type: 'string' },
+  write: { type: 'boolean' },
 });
 const listed = (text, item) => text === undefined || text.split(',').includes(String(item));
 const modes = MODES.filter((mode) => listed(given.modes, mode));
-const repeat = Number(given.repeat);
+const { repeat, processes } = given;
 // Who gives results back runs often, and holds no more memory after many runs than after one.
 const givenBackRuns = 4 * repeat;
-const processes = Number(given.processes);
 const cpus = given['no-pin'] || process.platform !== 'linux' ? undefined : given.cpus.split(',');
 
 function median(numbers) {
@@ -251,14 +247,13 @@ function about(members, startMs) {
 async function main() {
   mkdirSync(SCRATCH, { recursive: true });
   const members = await present();
-  const size = given.size === undefined ? undefined : Number(given.size);
   const asked = WORKS.filter((work) => listed(given.rows, work.row) && listed(given.works, work.id));
   const works = asked.filter((one) => given.large || given.works !== undefined || !one.onlyWhenAsked);
   const startMs = performance.now();
   let report = { ...about(members, startMs), found: [] };
   for (const work of works) {
     for (const threads of given.threads.split(',').filter((count) => work.threads?.includes(count) ?? true)) {
-      const sized = workById(work.id, work.kind === 'memory' ? size : undefined);
+      const sized = workById(work.id, work.kind === 'memory' ? given.size : undefined);
       const found = [...report.found, ...(await measure(members, sized, Number(threads)))];
       report = { ...about(members, startMs), found };
       // After each task, so that an interrupted run keeps its figures.

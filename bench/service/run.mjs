@@ -18,28 +18,23 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readOptions, refuse } from '../../scripts/options.mjs';
 import { influxVersion, startInflux } from './influx.mjs';
 import { pour, quantile, send } from './load.mjs';
 import { startPostgres } from './postgres.mjs';
 
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '3' },
-    warm: { type: 'string', default: '5' },
-    rounds: { type: 'string', default: '3' },
-    only: { type: 'string' },
-    batches: { type: 'string', default: '1,100,10000' },
-    connections: { type: 'string', default: '1,8,64' },
-    postgres: { type: 'string' },
-    write: { type: 'boolean', default: false },
-  },
+const { options } = readOptions(import.meta.url, {
+  seconds: { type: 'number', default: 3 },
+  warm: { type: 'number', default: 5 },
+  rounds: { type: 'number', default: 3 },
+  only: { type: 'string', among: ['ingest', 'read', 'token'] },
+  batches: { type: 'string', default: '1,100,10000' },
+  connections: { type: 'string', default: '1,8,64' },
+  postgres: { type: 'string', among: ['alone', 'standby'] },
+  write: { type: 'boolean' },
 });
-if (![undefined, 'alone', 'standby'].includes(options.postgres))
-  throw new Error('--postgres: expected alone or standby');
-if (options.write && options.postgres !== undefined) throw new Error('--write: the page is about the embedded store');
-const seconds = Number(options.seconds);
-const warmSeconds = Number(options.warm);
+if (options.write && options.postgres !== undefined) refuse('--write: the page is about the embedded store');
+const { seconds, warm: warmSeconds } = options;
 const listOf = (text) => text.split(',').map(Number);
 const wants = (work) => options.only === undefined || options.only === work;
 
@@ -178,7 +173,7 @@ async function benchIngest() {
     ),
   );
   let run = 0;
-  for (let round = 0; round < Number(options.rounds); round++) {
+  for (let round = 0; round < options.rounds; round++) {
     for (const { rival, batch, connections, runs } of cases) {
       runs.push(await ingestOnce(rival, batch, connections, run++));
     }

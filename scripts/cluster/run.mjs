@@ -1,50 +1,49 @@
-// Kills windrow processes and databases at random under load for a while, and prints the ledger.
+// npm run cluster -- [seconds] [seed] [options]
+//
+// Kills windrow processes and databases at random under load for a while (60 s), then prints what was acknowledged and
+// what is stored. There is a primary and a synchronous standby, which this script promotes, or else:
+//
+//   --single           one PostgreSQL, which is not replaced but restarted, stopped, cut off, locked and crowded
+//   --failover TOOL    several PostgreSQL under pg_auto_failover or patroni, which fails over by itself
+//   --nodes N          so many of them (3)
+//   --only TEXT        no other failures than those with this text in what the script says of them
+//   --quick            with shorter timeouts than the tool's own
+
 import { randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readOptions, refuse } from '../options.mjs';
 import { Cluster, createRandom } from './cluster.mjs';
 import { Managed, tools } from './managed.mjs';
 
-const HELP = `npm run cluster -- [seconds] [seed] [options]
-
-Kills windrow processes and databases at random under load for a while (60 s), then prints what was acknowledged and
-what is stored. There is a primary and a synchronous standby, which this script promotes, or else:
-
-  --single           one PostgreSQL, which is not replaced but restarted, stopped, cut off, locked and crowded
-  --failover TOOL    several PostgreSQL under ${Object.keys(tools).join(' or ')}, which fails over by itself
-  --nodes N          so many of them (3)
-  --only TEXT        no other failures than those with this text in what the script says of them
-  --quick            with shorter timeouts than the tool's own
-  --help             this text`;
-
-const { values: options, positionals } = parseArgs({
-  options: {
-    single: { type: 'boolean', default: false },
-    failover: { type: 'string' },
-    nodes: { type: 'string', default: '3' },
+const { options, positionals } = readOptions(
+  import.meta.url,
+  {
+    single: { type: 'boolean' },
+    failover: { type: 'string', among: Object.keys(tools) },
+    nodes: { type: 'number', default: 3 },
     only: { type: 'string', default: '' },
-    quick: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    quick: { type: 'boolean' },
   },
-  allowPositionals: true,
-});
-if (options.help) exitWith(HELP, 0);
-if (options.failover !== undefined) {
-  if (!Object.hasOwn(tools, options.failover)) exitWith(`--failover is ${Object.keys(tools).join(' or ')}`, 2);
-  const missing = tools[options.failover].missing();
-  if (missing !== undefined) exitWith(missing, 1);
-}
+  { allowPositionals: true },
+);
 const [seconds = 60, seed = randomInt(2 ** 31)] = positionals.map(Number);
+if (Number.isNaN(seconds) || Number.isNaN(seed))
+  refuse(`expected seconds and a seed, received ${positionals.join(' ')}`);
+const missing = options.failover && tools[options.failover].missing();
+if (missing !== undefined) {
+  console.error(missing);
+  process.exit(1);
+}
 const random = createRandom(seed);
 const folder = mkdtempSync(join(tmpdir(), 'windrow-cluster-'));
 chmodSync(folder, 0o711);
 const startMs = performance.now();
 const say = (text) => console.log(`${((performance.now() - startMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
 
-const nodeCount = Number(options.nodes);
+const nodeCount = options.nodes;
 const managed =
   options.failover && new Managed(options.failover, folder, { nodeCount, isQuick: options.quick, only: options.only });
 const one = options.single ? 'one PostgreSQL' : 'PostgreSQL with a synchronous standby';
@@ -91,9 +90,4 @@ try {
 } finally {
   await cluster.stop();
   rmSync(folder, { recursive: true, force: true });
-}
-
-function exitWith(text, code) {
-  (code === 0 ? console.log : console.error)(text);
-  process.exit(code);
 }
