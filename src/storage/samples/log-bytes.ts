@@ -192,19 +192,30 @@ const NO_EXTRAS: ReadonlyMap<number, Extra> = new Map();
 
 function readRest(reader: ByteReader, changeCount: number): Omit<LogHeads, keyof TimeRange> {
   const keys = new Array<number>(changeCount);
+  for (let i = 0; i < changeCount; i++) keys[i] = reader.varint();
+  const { counts, starts } = readCounts(reader, changeCount);
+  const extraCount = reader.varint();
+  const extras = extraCount === 0 ? NO_EXTRAS : readExtras(reader, extraCount);
+  const columns = { times: readForm(reader), values: readForm(reader), at: reader.at };
+  return { keys, counts, starts, extras, columns };
+}
+
+/** The sizes of a row whose changes all have as many samples. Rows of the same sizes, as callers send them, share it. */
+let usual: Pick<LogHeads, 'counts' | 'starts'> = { counts: [], starts: [0] };
+
+function readCounts(reader: ByteReader, changeCount: number): Pick<LogHeads, 'counts' | 'starts'> {
+  const same = reader.varint() - 1;
+  if (same >= 0 && usual.counts.length === changeCount && usual.counts[0] === same) return usual;
   const counts = new Array<number>(changeCount);
   const starts = new Array<number>(changeCount + 1);
-  for (let i = 0; i < changeCount; i++) keys[i] = reader.varint();
-  const same = reader.varint() - 1;
   starts[0] = 0;
   for (let i = 0; i < changeCount; i++) {
     counts[i] = same < 0 ? reader.varint() : same;
     starts[i + 1] = starts[i]! + counts[i]!;
   }
-  const extraCount = reader.varint();
-  const extras = extraCount === 0 ? NO_EXTRAS : readExtras(reader, extraCount);
-  const columns = { times: readForm(reader), values: readForm(reader), at: reader.at };
-  return { keys, counts, starts, extras, columns };
+  const sizes = { counts, starts };
+  if (same >= 0) usual = sizes;
+  return sizes;
 }
 
 function readExtras(reader: ByteReader, count: number): ReadonlyMap<number, Extra> {
