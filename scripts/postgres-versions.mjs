@@ -7,6 +7,7 @@
 //   npm run test:postgres -- 13 18 /usr/lib/postgresql/17/bin
 //   npm run test:postgres -- --suites conformance,crash      of conformance, storage, service, crash
 //   npm run test:postgres -- --seconds 600                   of the crash loop of each version
+//   npm run test:postgres -- --seed 7                        of the crash loop
 //   npm run test:postgres -- --keep FOLDER --suites '' 16    only puts its programs into FOLDER/16/bin
 
 import { execFileSync, spawn } from 'node:child_process';
