@@ -5,9 +5,13 @@ import { StorageError } from './errors.js';
 /** How many shards a store has. Fixed when it is created: with another count, keys would not be found. */
 export const SHARD_COUNT = 32;
 
+export function isShard(shard: number | undefined): shard is number {
+  return Number.isInteger(shard) && shard! >= 0 && shard! < SHARD_COUNT;
+}
+
 /** @throws StorageError unless it is the number of a shard. */
 export function checkShard(shard: number): void {
-  if (Number.isInteger(shard) && shard >= 0 && shard < SHARD_COUNT) return;
+  if (isShard(shard)) return;
   throw new StorageError('storage.key', `expected a shard from 0 to ${SHARD_COUNT - 1}, received ${shard}`);
 }
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StorageError } from '../../src/storage/errors.js';
 import { openSqliteStorage, UnknownCommitError } from '../../src/storage/index.js';
 import { placementOf } from '../../src/storage/shard.js';
@@ -259,6 +259,16 @@ describe('an organisation of several groups', () => {
     expect((await call('POST', '/core/samples', rows, queue)).body.data.isRepeated).toBe(false);
     expect((await call('POST', '/core/samples', rows, queue)).body.data.isRepeated).toBe(true);
     expect([await valuesOf(a), await valuesOf(b)]).toEqual([[1, 3], [4]]);
+  });
+
+  it('bodies of a queue are over the same shards, whatever series they have: those over other shards share no commit', async () => {
+    const over = vi.spyOn(service.service.context.storage, 'transactionOver');
+    for (const [offset, id] of ids.entries()) {
+      const queue = { source: 'q', partition: '0', offset: String(offset) };
+      const body = [{ timeseriesId: id, timestamp: new Date(START_MS).toISOString(), val: offset }];
+      expect((await call('POST', '/core/samples', body, queue)).status).toBe(200);
+    }
+    expect(over.mock.calls.map(([shards]) => shards)).toEqual(ids.map(() => placement.shards));
   });
 
   it('never calls samples refused whose commit may have taken effect', async () => {

@@ -10,7 +10,8 @@ export interface OwnCommits {
 }
 
 /**
- * Tells listeners of each shard's commits: once, in order, and by whom they are. Others may see a commit of this
+ * Tells listeners of each shard's commits: once, in order, and by whom they are; of more than a thousand at a time only
+ * the last thousand. Others may see a commit of this
  * process before its answer has come here, so commits from there on wait for that answer.
  */
 export class Announcer {
@@ -64,17 +65,33 @@ export class Announcer {
     const unanswered = own.find(({ isCommitted }) => !isCommitted);
     const last = Math.min(this.#reached[shard] ?? 0, unanswered?.durableCommit ?? Number.POSITIVE_INFINITY);
     this.#announced[shard] = Math.max(announced, last);
-    for (let commit = announced + 1; commit <= last; commit++) {
+    const told: { readonly commit: number; readonly isOwn: boolean }[] = [];
+    for (let commit = Math.max(announced, last - COMMITS_TOLD_MAX) + 1; commit <= last; commit++) {
       const isOwn = own.some(({ durableCommit, lastCommit }) => durableCommit < commit && commit <= lastCommit);
-      this.#tell(shard, commit, isOwn);
+      told.push({ commit, isOwn });
     }
+    if (told.length > 0) queueMicrotask(() => this.#tell(shard, told));
     while (own[0]?.isCommitted === true && own[0].lastCommit <= this.#announced[shard]) own.shift();
   }
 
-  /** In separate microtasks: an error of a listener is no failure of the commit. */
-  #tell(shard: number, commit: number, isOwn: boolean): void {
-    for (const listener of this.#listeners) {
-      queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));
+  /** In a microtask: an error of a listener is no failure of the commit, and no concern of other listeners. */
+  #tell(shard: number, commits: readonly { readonly commit: number; readonly isOwn: boolean }[]): void {
+    for (const { commit, isOwn } of commits) {
+      for (const listener of this.#listeners) {
+        try {
+          listener(shard, commit, isOwn);
+        } catch (error) {
+          queueMicrotask(() => {
+            throw error;
+          });
+        }
+      }
     }
   }
 }
+
+/**
+ * After a process was cut off from the database there may be millions of commits. To be told is only a hint, so of that
+ * many the last will do.
+ */
+const COMMITS_TOLD_MAX = 1000;

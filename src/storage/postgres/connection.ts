@@ -25,6 +25,11 @@ export interface ConnectionParts {
   readonly confirmed: () => Promise<void>;
 }
 
+/** Whether a notice is a warning or worse. Its severity is a word of the server's language, so the SQLSTATE tells. */
+export function isWarning({ code }: { readonly code: string | undefined }): boolean {
+  return code?.startsWith('00') !== true;
+}
+
 /** A connection to the writable server. Statements are sent at once and answered in order. */
 export class Connection implements SqlSession {
   readonly dialect = postgres;
@@ -52,8 +57,8 @@ export class Connection implements SqlSession {
     };
     client.on('error', fail);
     client.on('end', () => fail(new PostgresFailure('lost', 'the connection has ended')));
-    client.on('notice', ({ severity, message }) => {
-      if (severity === 'WARNING') this.#warning = message;
+    client.on('notice', (notice) => {
+      if (isWarning(notice)) this.#warning = notice.message;
     });
   }
 

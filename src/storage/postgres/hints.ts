@@ -1,3 +1,4 @@
+import { isShard } from '../shard.js';
 import type { Announcer } from './announcer.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
@@ -131,8 +132,9 @@ export class Hints {
     const [sender, ...commits] = payload.split(' ');
     if (sender === this.#parts.name) return;
     for (const text of commits) {
-      const [shard = 0, commit = 0] = text.split(':').map(Number);
-      this.#parts.announcer.reached(shard, commit);
+      const [shard, commit] = text.split(':').map(Number);
+      // Any role may notify, and a later version may say something else.
+      if (isShard(shard) && Number.isSafeInteger(commit)) this.#parts.announcer.reached(shard, commit!);
     }
   }
 

@@ -10,7 +10,7 @@ import { ConnectionPool } from './pool.js';
 import { migrate, newestVersion, type Schema } from './schema.js';
 import { loadPackage, Servers, type TimeLimits } from './servers.js';
 import { PostgresStorage } from './storage.js';
-import { pause, pauseOf, TRIES_MS_MAX, type WriterParts } from './writer.js';
+import { forgetWriters, pause, pauseOf, TRIES_MS_MAX, type WriterParts } from './writer.js';
 
 export interface PostgresOptions extends Schema, Partial<Waiting> {
   /** In the form of libpq: `postgres://user@host1,host2/database`. */
@@ -46,6 +46,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const enter = async () => {
     await pool.use(async (connection) => {
       await migrate(connection, address.text, options);
+      await forgetWriters(connection);
       await hints.start(connection);
     });
   };

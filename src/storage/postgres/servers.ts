@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Client } from 'pg';
 import { StorageError } from '../errors.js';
 import type { Address } from './address.js';
-import { Connection, type PostgresPackage, StatementTexts } from './connection.js';
+import { Connection, isWarning, type PostgresPackage, StatementTexts } from './connection.js';
 import { types } from './dialect.js';
 import { failureOf, LACKS_TLS, PostgresFailure } from './failure.js';
 import { LOCK_CLASS } from './schema.js';
@@ -42,7 +42,7 @@ export const TIME_LIMITS: TimeLimits = {
  * up. Limits of newer versions, which end whole sessions or transactions, are lifted where they exist.
  */
 const sessionOf = ({ lockMsMax }: TimeLimits) => `
-  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = ${lockMsMax};
+  SET client_min_messages = warning; SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = ${lockMsMax};
   SET idle_in_transaction_session_timeout = '20s';
   SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
   SELECT set_config("name", '0', false) FROM pg_settings
@@ -196,6 +196,14 @@ function createClient(loaded: PostgresPackage, connectionString: string, limits:
   }
 }
 
+/** Whether `pg` waited for too long, or the server for a lock: its words are of its language. */
+function isLate(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return 'code' in error && 'severity' in error ? error.code === LOCK_NOT_AVAILABLE : /timeout/.test(error.message);
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** @returns the server's timeline. */
 async function prepareSession(client: Client, limits: TimeLimits): Promise<number> {
   // `as`: for several statements pg returns a list of results.
@@ -217,8 +225,8 @@ async function prepareSession(client: Client, limits: TimeLimits): Promise<numbe
  */
 async function confirm(client: Client, session: number, { connectMsMax }: TimeLimits): Promise<void> {
   let isCancelled = false;
-  const onNotice = ({ severity }: { severity: string | undefined }) => {
-    isCancelled ||= severity === 'WARNING';
+  const onNotice = (notice: { readonly code: string | undefined }) => {
+    isCancelled ||= isWarning(notice);
   };
   client.on('notice', onNotice);
   const sql = `BEGIN; SET LOCAL lock_timeout = ${connectMsMax};
@@ -227,7 +235,7 @@ async function confirm(client: Client, session: number, { connectMsMax }: TimeLi
   const config = { text: sql, query_timeout: connectMsMax };
   await client.query(config).catch((error: unknown) => {
     const failure = failureOf(error);
-    if (!/timeout/.test(failure.message)) throw failure;
+    if (!isLate(error)) throw failure;
     isCancelled = true;
   });
   client.off('notice', onNotice);

@@ -142,6 +142,13 @@ export class ShardWriter {
       return true;
     } catch (error) {
       if (failureOf(error).kind === 'lost') return false;
+      // A server that ends over a COMMIT says why before (PANIC: no space for its log), and may have written it. One that
+      // refused it goes on.
+      const goesOn = await connection.exec('ROLLBACK').then(
+        () => true,
+        () => false,
+      );
+      if (!goesOn) return false;
       // If a posted statement failed, the answer to COMMIT says only that the transaction had failed.
       throw connection.failure ?? error;
     }
@@ -212,6 +219,13 @@ function isWritten({ lastCommit, durableCommit }: LockedShard): boolean {
 function advance({ shard, lastCommit }: LockedShard): string {
   return `UPDATE "windrow_shard" SET "commit" = ${lastCommit} WHERE "shard" = ${shard}`;
 }
+
+/** Deletes the rows of processes that ended long ago: nobody asks for their last groups any more. */
+export async function forgetWriters(connection: Connection): Promise<void> {
+  await connection.exec(`DELETE FROM "windrow_writer" WHERE "atTime" < now() - interval '${WRITER_DAYS} days'`);
+}
+
+const WRITER_DAYS = 7;
 
 export function pauseOf(failureCount: number): number {
   return Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (failureCount - 1));

@@ -89,3 +89,23 @@ it('the numbers of a commit that failed are those of others', async () => {
   await Promise.resolve();
   expect(heard).toEqual([[11, false]]);
 });
+
+it('of more commits than anybody needs to hear of the last thousand are told, and a listener that throws stops nobody', async () => {
+  const announcer = new Announcer();
+  const uncaught: unknown[] = [];
+  const listeners = process.rawListeners('uncaughtException') as NodeJS.UncaughtExceptionListener[];
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', (error) => uncaught.push(error));
+  announcer.onCommit((_shard, commit) => {
+    if (commit === 3_000_000) throw new Error('of a listener');
+  });
+  const heard = listen(announcer);
+  announcer.startAfter(SHARD, 10);
+  announcer.reached(SHARD, 3_000_000);
+  announcer.reached(SHARD, 3_000_001);
+  await new Promise(setImmediate);
+  process.removeAllListeners('uncaughtException');
+  for (const one of listeners) process.on('uncaughtException', one);
+  expect([heard.length, heard[0], heard.at(-1)]).toEqual([1001, [2_999_001, false], [3_000_001, false]]);
+  expect(uncaught).toMatchObject([{ message: 'of a listener' }]);
+});

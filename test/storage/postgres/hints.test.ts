@@ -30,6 +30,9 @@ it('a notification before the first poll announces nothing that was there before
   await hints.start({ exec: async () => [[{ id: 2 }]] } as unknown as Connection);
   await expect.poll(() => pollCount).toBeGreaterThan(2);
   expect(heard).toHaveLength(0);
+  // Any role may notify.
+  for (const payload of ['', 'other', 'other 1', 'other 1:x', 'other x:2000009', 'other 99:1', 'other 1:'])
+    notify(payload);
   notify('other 1:2000002');
   announcer.committed(announcer.sending(0, 1_000_001, 1_000_002));
   await expect.poll(() => heard).toHaveLength(4);

@@ -7,6 +7,7 @@ import type { Reader, Storage, Transaction } from '../../../src/storage/storage.
 import { thing } from '../conformance/some-things.js';
 import { suiteTables, things } from '../conformance/tables.js';
 import { createDatabase, hasPostgres, limitsOver, type TestDatabase } from './open.js';
+import { serverError } from './way.js';
 
 const SHARD = 3;
 const LEASE_MS = 600_000;
@@ -202,6 +203,42 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
       expect(await storage.transaction(SHARD, insert('b'))).toBe(commit + 1);
     },
   );
+
+  it.each([
+    ['before', 2],
+    ['after', 1],
+  ] as const)(
+    'a server that ends for want of space, %s its COMMIT took effect: the work is done once',
+    async (place, runs) => {
+      const proxy = await startProxy(database.address);
+      const storage = await open({ address: proxy.address });
+      // As a server does that cannot begin the next segment of its log: the commit may be in the one before.
+      proxy.cutAtCommit(place, {
+        saying: serverError('PANIC', '53100', 'could not write to file: No space left on device'),
+      });
+      let runCount = 0;
+      const work = (tx: Transaction) => {
+        runCount++;
+        return insert('a')(tx);
+      };
+      expect(await storage.transaction(SHARD, work)).toBe(1);
+      expect([proxy.cutCount(), runCount]).toEqual([1, runs]);
+      expect(await storage.read(SHARD, ids)).toEqual(['a']);
+    },
+  );
+
+  it('a process forgets the writers of processes that ended a week ago', async () => {
+    const storage = await open();
+    await storage.transaction(SHARD, insert('a'));
+    await database.query(`INSERT INTO "windrow_writer" VALUES (1, 'long ago', 5, now() - interval '8 days')`);
+    const later = await open();
+    const writers = () => database.query(`SELECT string_agg("shard"::text, ',') FROM "windrow_writer"`);
+    expect(await writers()).toBe(String(SHARD));
+    // One that was only idle goes on.
+    await database.query(`DELETE FROM "windrow_writer"`);
+    for (const one of [storage, later]) await one.transaction(SHARD, insert(one === later ? 'b' : 'c'));
+    expect(await writers()).toBe(`${SHARD},${SHARD}`);
+  });
 
   it('if the database is away for good after a COMMIT was sent, its outcome is unknown, and said to be', async () => {
     const proxy = await startProxy(database.address);
@@ -447,6 +484,7 @@ async function startProxy(address: string) {
   const sockets = new Set<Socket>();
   let cutAt: 'before' | 'after' | undefined;
   let cutText = '';
+  let saying: Buffer | undefined;
   let count = 0;
   let refusedCount = 0;
   let isAway = false;
@@ -474,10 +512,10 @@ async function startProxy(address: string) {
       if (cutAt === 'after') {
         // The answer is dropped.
         upstream.removeAllListeners('data');
-        upstream.once('data', () => client.destroy());
+        upstream.once('data', () => end(client));
         upstream.write(chunk);
       } else {
-        client.destroy();
+        end(client);
         upstream.destroy();
       }
       cutAt = undefined;
@@ -489,8 +527,9 @@ async function startProxy(address: string) {
       if (!abandoned.includes(upstream)) upstream.end();
     });
     upstream.on('data', (chunk) => isCut || cutAtAnswer(client, chunk));
-    upstream.on('close', () => client.destroy());
+    upstream.on('close', () => client.end());
   });
+  const end = (client: Socket) => (saying === undefined ? client.destroy() : client.end(saying));
   const cutAtAnswer = (client: Socket, chunk: Buffer) => client.destroyed || client.write(chunk);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -500,8 +539,13 @@ async function startProxy(address: string) {
   const place = server.address() as { port: number }; // `as`: it listens on a port
   return {
     address: `postgres://windrow@127.0.0.1:${place.port}${url.pathname}`,
-    cutAtCommit: (at: 'before' | 'after', { isForGood = false } = {}) => {
+    /** @param options.saying what the client hears last. */
+    cutAtCommit: (
+      at: 'before' | 'after',
+      { isForGood = false, ...options }: { readonly isForGood?: boolean; readonly saying?: Buffer } = {},
+    ) => {
       isCutForGood = isForGood;
+      saying = options.saying;
       cutText = 'UPDATE "windrow_shard" SET "commit"';
       cutAt = at;
     },

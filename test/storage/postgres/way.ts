@@ -7,11 +7,15 @@ import { createDatabase, type TestDatabase } from './open.js';
 export type Answer = (socket: Socket) => void;
 
 /** An ErrorResponse of PostgreSQL's protocol. */
-export function refusal(code: string, message: string): Answer {
-  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+export function serverError(severity: 'FATAL' | 'PANIC', code: string, message: string): Buffer {
+  const fields = Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${message}\0\0`);
   const head = Buffer.from('E\0\0\0\0');
   head.writeInt32BE(fields.length + 4, 1);
-  return (socket) => void socket.once('data', () => socket.end(Buffer.concat([head, fields])));
+  return Buffer.concat([head, fields]);
+}
+
+export function refusal(code: string, message: string): Answer {
+  return (socket) => void socket.once('data', () => socket.end(serverError('FATAL', code, message)));
 }
 
 export const isStarting = refusal('57P03', 'the database system is starting up');

@@ -172,14 +172,15 @@ async function storeDelivered(
   { organisation, placement, origin, onStored }: Ingest & { readonly origin: Origin },
   parts: ReadonlyMap<number, readonly SampleChange[]>,
 ): Promise<boolean> {
-  const shards = placement.shards.filter((shard) => shard === placement.home || parts.has(shard));
-  return storage.transactionOver(shards, async (txs) => {
+  // All of them, although few bodies have samples for each: bodies over the same shards share commits, and there may be
+  // as many sets of some as there are bodies.
+  return storage.transactionOver(placement.shards, async (txs) => {
     const append = (tx: Transaction, options = {}) =>
       samples.append(tx, organisation, parts.get(tx.shard) ?? [], options);
     // The offset lies in the home of the organisation.
     const home = txs.find(({ shard }) => shard === placement.home)!;
     if (!(await append(home, { origin }))) return false;
-    for (const tx of txs) if (tx !== home) await append(tx);
+    for (const tx of txs) if (tx !== home && parts.has(tx.shard)) await append(tx);
     for (const shard of parts.keys()) onStored(shard);
     return true;
   });
