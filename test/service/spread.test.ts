@@ -261,7 +261,7 @@ describe('an organisation of several groups', () => {
     expect([await valuesOf(a), await valuesOf(b)]).toEqual([[1, 3], [4]]);
   });
 
-  it('bodies of a queue are over the same shards, whatever series they have: those over other shards share no commit', async () => {
+  it('bodies of a queue are over the same shards, whatever series they have, and so share commits', async () => {
     const over = vi.spyOn(service.service.context.storage, 'transactionOver');
     for (const [offset, id] of ids.entries()) {
       const queue = { source: 'q', partition: '0', offset: String(offset) };

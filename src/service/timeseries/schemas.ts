@@ -118,4 +118,10 @@ export const whyAnswer = envelopeSchema(
   }),
 );
 
-export const deletedAnswer = envelopeSchema(Type.Object({ samplesDeleted: Type.Integer() }));
+export const deletedAnswer = envelopeSchema(
+  Type.Object({
+    samplesDeleted: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Null if some of them were damaged on the disk, so that nobody can count them; all are deleted',
+    }),
+  }),
+);

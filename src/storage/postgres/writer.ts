@@ -142,8 +142,8 @@ export class ShardWriter {
       return true;
     } catch (error) {
       if (failureOf(error).kind === 'lost') return false;
-      // A server that ends over a COMMIT says why before (PANIC: no space for its log), and may have written it. One that
-      // refused it goes on.
+      // A server that ends over a COMMIT says why before (PANIC: no space for its log), and may have written it. One
+      // that refused it goes on.
       const goesOn = await connection.exec('ROLLBACK').then(
         () => true,
         () => false,

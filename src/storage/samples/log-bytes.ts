@@ -200,7 +200,7 @@ function readRest(reader: ByteReader, changeCount: number): Omit<LogHeads, keyof
   return { keys, counts, starts, extras, columns };
 }
 
-/** The sizes of a row whose changes all have as many samples. Rows of the same sizes, as callers send them, share it. */
+/** The sizes of a row whose changes all have as many samples. Rows of the same sizes, as callers send, share it. */
 let usual: Pick<LogHeads, 'counts' | 'starts'> = { counts: [], starts: [0] };
 
 function readCounts(reader: ByteReader, changeCount: number): Pick<LogHeads, 'counts' | 'starts'> {

@@ -32,7 +32,7 @@ export function inspectRow(row: SampleLogRow, knownHeads?: LogHeads): InspectedR
   const what = `${row.sampleCount} samples of ${row.organisation}, part ${row.part} of commit ${row.commit}`;
   const isKnown = heads !== ALL_SERIES;
   const range = isKnown
-    ? `of ${heads.keys.length} series from ${textOf(fromMs)} to ${textOf(untilMs)}`
+    ? `of ${heads.keys.length} series from ${textOf(fromMs)} to ${textOf(Math.ceil(untilMs))}`
     : 'of any series';
   const mend = isKnown
     ? 'delete that range of these series and send it again, or restore a backup'

@@ -5,6 +5,7 @@ import { provisionalSamples, type SeriesRow } from '../tables/samples.js';
 import { between, indexAt, isEmptyPatch, overlay, type Patch, patchBetween, sliceColumns } from './patch.js';
 import { type Columns, concatenate, NO_COLUMNS, type SampleRange, type SeriesInfo } from './samples.js';
 import {
+  checkStart,
   isErased,
   SegmentCursor,
   segmentsBefore,
@@ -67,9 +68,12 @@ async function readFinals(
     const end = found.length === rowCount ? found.at(-1)! : undefined;
     const from = isDescending && end !== undefined ? Math.max(startMs, end.startMs) : startMs;
     const until = !isDescending && end !== undefined ? Math.min(endMs, nextDouble(end.endMs)) : endMs;
-    const rows = (isDescending ? [...endSegments, ...found].reverse() : found).filter(
-      (row) => row.startMs < until && row.endMs >= from && !isErased(row, patch),
-    );
+    const rows = (isDescending ? [...endSegments, ...found].reverse() : found).filter((row) => {
+      if (isErased(row, patch)) return false;
+      if (row.startMs < until && row.endMs >= from) return true;
+      checkStart(row, until);
+      return false;
+    });
     const part = between(overlay(unpackSegments(rows), patchBetween(patch, from, until)), from, until);
     parts.push(part);
     count += part.timeMs.length;

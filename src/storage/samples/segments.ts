@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { formatInstant } from '../../core/instant.js';
 import { nextDouble } from '../../core/next-double.js';
+import { TIME_MS_MIN } from '../../core/series.js';
 import { DamagedSamplesError } from '../errors.js';
 import type { Reader } from '../storage.js';
 import { type ProvisionalRow, type SegmentRow, segments } from '../tables/samples.js';
@@ -49,9 +50,7 @@ function unpack(rows: readonly PackedColumns[]): Columns {
  * @throws DamagedSamplesError if one of them is damaged.
  */
 export function unpackSegments(rows: readonly SegmentRow[]): Columns {
-  for (const row of rows) {
-    if (row.checksum !== null && row.checksum !== checksumOf(row)) throw damaged(row);
-  }
+  for (const row of rows) if (!isSound(row)) throw damaged(row);
   try {
     return unpack(rows);
   } catch (error) {
@@ -59,8 +58,47 @@ export function unpackSegments(rows: readonly SegmentRow[]): Columns {
   }
 }
 
-function damaged({ seriesKey, startMs, endMs, sampleCount }: SegmentRow, cause?: unknown): DamagedSamplesError {
-  const range = `from ${formatInstant(startMs)} to ${formatInstant(endMs)}`;
+function isSound(row: SegmentRow): boolean {
+  return row.checksum === null || row.checksum === checksumOf(row);
+}
+
+/**
+ * Checks a segment that is passed over because it starts so late.
+ *
+ * @throws DamagedSamplesError if it is damaged, and its samples start before `untilMs`.
+ */
+export function checkStart(row: SegmentRow, untilMs: number): void {
+  if (!isSound(row) && startOfDamaged(row) < untilMs) throw damaged(row);
+}
+
+/** Where a damaged segment starts: the earlier of what it says and what its times say, as far as they can be read. */
+function startOfDamaged({ startMs, endMs, sampleCount, times }: SegmentRow): number {
+  const saidMs = Math.min(startMs, endMs);
+  try {
+    const timeMs = new Float64Array(sampleCount);
+    readColumn(new ByteReader(times), timeMs, 0, sampleCount);
+    const firstMs = timeMs[0] ?? saidMs;
+    return firstMs >= TIME_MS_MIN && firstMs < saidMs ? firstMs : saidMs;
+  } catch (error) {
+    if (error instanceof RangeError) return saidMs;
+    throw error;
+  }
+}
+
+/** The samples of a segment; undefined if it is damaged. */
+export function unpackIfSound(row: SegmentRow): Columns | undefined {
+  try {
+    return unpackSegments([row]);
+  } catch (error) {
+    if (error instanceof DamagedSamplesError) return undefined;
+    throw error;
+  }
+}
+
+function damaged(row: SegmentRow, cause?: unknown): DamagedSamplesError {
+  const { seriesKey, endMs, sampleCount } = row;
+  // The end of a range does not belong to it, also where somebody deletes it.
+  const range = `from ${formatInstant(startOfDamaged(row))} to ${formatInstant(Math.floor(endMs) + 1)}`;
   return new DamagedSamplesError(
     `${sampleCount} stored samples ${range} (segment ${endMs} of series key ${seriesKey}) are damaged on the disk; ` +
       'restore a backup, or delete that range and send it again; all else can be read',

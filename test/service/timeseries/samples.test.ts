@@ -3,6 +3,8 @@ import type { InjectOptions } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readCsv } from '../../../src/formats/csv/index.js';
 import { FrameReader, writeFrame } from '../../../src/service/timeseries/columns-format.js';
+import { shardOf } from '../../../src/storage/shard.js';
+import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { openTestService, type TestService } from '../app.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -353,6 +355,38 @@ describe('samples', () => {
     expect(deleted.json().data).toEqual({ samplesDeleted: 2 });
     expect(readCsv(await csvOf(url)).series[0]!.value).toEqual(Float64Array.of(0, 3, 4));
   });
+
+  it.each(['log', 'segments'])(
+    'damaged samples in the %s can be deleted as the error says, and sent again',
+    async (place) => {
+      const written = Array.from({ length: 100 }, (_, i) => sample('a', i, i));
+      const json = JSON.stringify(written);
+      await post('/core/samples', 'application/json', json);
+      const { storage, samples } = service.service.context;
+      await storage.transaction(shardOf('acme'), async (tx) => {
+        if (place === 'segments') while (await samples.compact(tx, tx.lastCommit, { isEager: true }));
+        const [row] = await tx.find(sampleLog);
+        const [segment] = await tx.find(segments);
+        const flipped = (bytes: Uint8Array) => bytes.map((byte, i) => (i === bytes.length - 3 ? byte ^ 4 : byte));
+        if (row !== undefined) await tx.update(sampleLog, [], { changes: flipped(row.changes) });
+        if (segment !== undefined) await tx.update(segments, [], { values: flipped(segment.values) });
+      });
+      const url = '/core/timeseries/a/samples';
+      const refused = await send('GET', url);
+      expect(refused.statusCode).toBe(500);
+      const [, startTime, endTime] = /from (\S+) to (\S+?)(?:;| )/.exec(refused.json().status.message)!;
+      const deleted = await send('DELETE', `${url}?startTime=${startTime}&endTime=${endTime}`);
+      expect([deleted.statusCode, deleted.json().data]).toEqual([200, { samplesDeleted: null }]);
+      expect(readCsv(await csvOf(url)).series).toEqual([]);
+      await post('/core/samples', 'application/json', json);
+      expect(readCsv(await csvOf(url)).series[0]!.value).toHaveLength(100);
+      const compact = () =>
+        storage.transaction(shardOf('acme'), (tx) => samples.compact(tx, tx.lastCommit, { isEager: true }));
+      while (await compact());
+      expect(readCsv(await csvOf(url)).series[0]!.value).toHaveLength(100);
+      expect((await send('DELETE', `${url}?all=true`)).json().data).toEqual({ samplesDeleted: 100 });
+    },
+  );
 
   it('an organisation sees only its own series, even if others use the same names', async () => {
     const other = await service.bearer(await service.addClient({ organisation: 'rival' }));

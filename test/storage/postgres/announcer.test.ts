@@ -90,7 +90,7 @@ it('the numbers of a commit that failed are those of others', async () => {
   expect(heard).toEqual([[11, false]]);
 });
 
-it('of more commits than anybody needs to hear of the last thousand are told, and a listener that throws stops nobody', async () => {
+it('of many commits the last thousand are told, and a listener that throws stops nobody', async () => {
   const announcer = new Announcer();
   const uncaught: unknown[] = [];
   const listeners = process.rawListeners('uncaughtException') as NodeJS.UncaughtExceptionListener[];

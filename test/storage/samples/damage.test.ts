@@ -3,7 +3,7 @@ import type { SeriesReference } from '../../../src/core/series.js';
 import { Compactor } from '../../../src/storage/samples/compaction/compactor.js';
 import type { SampleRange } from '../../../src/storage/samples/samples.js';
 import type { Reader } from '../../../src/storage/storage.js';
-import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
+import { type SegmentRow, sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 
 // A bit flips in a row of the log: what it may have changed is named and refused, and nothing else.
@@ -141,6 +141,60 @@ describe('a damaged row of the log', () => {
   it.each([1, 12, 40])('is not read as samples, whichever byte is damaged (byte %i)', async (at) => {
     await append(a, 0, 200);
     await flip(1, () => at);
+    await expect(countOf(a)).rejects.toMatchObject({ code: 'storage.damaged' });
+  });
+});
+
+describe('a damaged segment', () => {
+  const compactAll = async () => {
+    while (await compact());
+  };
+  /** Changes the n-th segment on the disk. */
+  const damage = (n: number, change: (row: SegmentRow) => Partial<SegmentRow>) =>
+    bed.write(async (tx) => {
+      const row = (await tx.find(segments))[n]!;
+      await tx.update(segments, [['endMs', '=', row.endMs]], change(row));
+    });
+  const flipValue = ({ values }: SegmentRow) => ({ values: values.map((byte, i) => (i === 40 ? byte ^ 4 : byte)) });
+  const SIZE = 4096;
+
+  it('is refused, not passed over, if what is damaged is where it starts', async () => {
+    await append(a, 0, 10 * SIZE);
+    await compactAll();
+    await damage(1, () => ({ startMs: 9 * SIZE * 1000 }));
+    for (const range of [{}, { isDescending: true }, { fromMs: SIZE * 1000, untilMs: 2 * SIZE * 1000 }]) {
+      await expect(countOf(a, range)).rejects.toMatchObject({ code: 'storage.damaged' });
+    }
+    expect(await countOf(a, { untilMs: SIZE * 1000 })).toBe(SIZE);
+    expect(await countOf(a, { fromMs: 2 * SIZE * 1000 })).toBe(8 * SIZE);
+  });
+
+  it('at the end of a series keeps nothing from being compacted', async () => {
+    await append(a, 0, 1000);
+    await compactAll();
+    await damage(0, flipValue);
+    await append(a, 1000, 2000);
+    await append(b, 0, 50);
+    await compactAll();
+    expect(await bed.read((tx) => tx.count(sampleLog))).toBe(0);
+    expect([await countOf(a, { fromMs: 1_000_000 }), await countOf(b)]).toEqual([1000, 50]);
+    await expect(countOf(a)).rejects.toMatchObject({ code: 'storage.damaged' });
+    await remove(a, 0, 1000);
+    await append(a, 0, 1000);
+    await compactAll();
+    expect(await countOf(a)).toBe(2000);
+  });
+
+  it('beside a segment of which little is left keeps nothing from being compacted', async () => {
+    await append(a, 0, 3 * SIZE);
+    await compactAll();
+    await damage(1, flipValue);
+    await remove(a, 0, SIZE - 100);
+    await append(b, 0, 50);
+    await compactAll();
+    expect(await bed.read((tx) => tx.count(sampleLog))).toBe(0);
+    expect([await countOf(a, { untilMs: SIZE * 1000 }), await countOf(b)]).toEqual([100, 50]);
+    expect(await countOf(a, { fromMs: 2 * SIZE * 1000 })).toBe(SIZE);
     await expect(countOf(a)).rejects.toMatchObject({ code: 'storage.damaged' });
   });
 });

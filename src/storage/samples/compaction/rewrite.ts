@@ -1,7 +1,7 @@
 import { areSameColumns } from '../../../core/series.js';
 import type { Reader } from '../../storage.js';
 import type { SegmentRow, SeriesRow } from '../../tables/samples.js';
-import { overlay, type Patch, sliceColumns } from '../patch.js';
+import { isEmptyPatch, overlay, type Patch, sliceColumns } from '../patch.js';
 import { type Columns, concatenate, NO_COLUMNS } from '../samples.js';
 import {
   type Area,
@@ -10,6 +10,7 @@ import {
   SegmentCursor,
   segmentsBefore,
   touchedAreas,
+  unpackIfSound,
   unpackSegments,
 } from '../segments.js';
 import { allOf, type SeriesMove } from './move.js';
@@ -126,6 +127,8 @@ class SegmentRewrite {
       return;
     }
     if (segment === undefined) this.#held = concatenate([this.#held, patch]);
+    // Only a neighbour, which would take in what is held. A damaged one stays as it is.
+    else if (isEmptyPatch(patch) && unpackIfSound(segment) === undefined) this.#pack(evenPieces);
     else if (!this.#change(segment, patch)) return;
     if (this.#held.timeMs.length >= this.#sizes.smallSamples) this.#pack(evenPieces);
   }
@@ -162,8 +165,10 @@ class SegmentRewrite {
       const last = await this.#lastBefore(this.#held.timeMs[0]!);
       if (last === undefined || last.sampleCount >= this.#sizes.segmentSamples) return;
       if (last.sampleCount > TAIL_RATIO * this.#held.timeMs.length) return;
+      const samples = unpackIfSound(last);
+      if (samples === undefined) return;
       this.#remove(last);
-      this.#held = concatenate([unpackSegments([last]), this.#held]);
+      this.#held = concatenate([samples, this.#held]);
     }
   }
 
