@@ -42,8 +42,8 @@ export const TIME_LIMITS: TimeLimits = {
  * up. Limits of newer versions, which end whole sessions or transactions, are lifted where they exist.
  */
 const sessionOf = ({ lockMsMax }: TimeLimits) => `
-  SET client_min_messages = warning;
-  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = ${lockMsMax};
+  SET statement_timeout = 0; SET lock_timeout = ${lockMsMax}; SET client_min_messages = warning;
+  SET extra_float_digits = 1; SET bytea_output = hex;
   SET idle_in_transaction_session_timeout = '20s';
   SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
   SELECT set_config("name", '0', false) FROM pg_settings

@@ -45,6 +45,8 @@ export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleS
 }
 
 const CHANGES_PER_TURN = 1000;
+/** Series to describe: for each, segments that the log touches may be unpacked. */
+const DESCRIBED_PER_TURN = 50;
 const RESULTS_READ = 500;
 
 /**
@@ -213,7 +215,7 @@ export class SampleStore {
   async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
     const log = await this.#parts.logs.open(tx, await readProgress(tx));
     const infos: SeriesInfo[] = [];
-    for (const row of rows) {
+    for await (const row of inTurns(rows, DESCRIBED_PER_TURN)) {
       const { organisation, seriesKey: key } = row;
       infos.push(await describeSeries(tx, row, await log.patchOf({ organisation, key })));
     }

@@ -348,7 +348,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     for (const limit of [...limits, ...newer]) {
       // The newer ones came with PostgreSQL 14 and 17.
       if ((await database.query(`SELECT count(*) FROM pg_settings WHERE name = '${limit}'`)) === '0') continue;
-      await database.query(`ALTER ROLE ${user} IN DATABASE ${name} SET ${limit} = '20ms'`);
+      await database.query(`ALTER ROLE ${user} IN DATABASE ${name} SET ${limit} = '80ms'`);
     }
     const storage = await open();
     const sessions = () =>

@@ -96,19 +96,24 @@ async function beginRound(
 
 /** Damaged rows stay in the log, where reads report them, until what they may have touched was deleted. */
 async function rowsBeforeDamage(log: PendingLog, rows: readonly LogRow[], afterCommit: number) {
-  for (const { commit, organisation, heads, damage } of rows) {
-    if (damage === undefined) continue;
-    let isDeleted = heads !== ALL_SERIES;
-    for (const key of heads.keys) {
-      const { damaged = [] } = await log.patchWithin({ organisation, key }, afterCommit, Infinity);
-      isDeleted &&= damaged.length === 0;
-    }
-    if (isDeleted) continue;
-    const before = rows.filter((row) => row.commit < commit);
+  for (const row of rows) {
+    const { commit, damage } = row;
+    if (damage === undefined || !(await isDamageLeft(log, row, afterCommit))) continue;
+    const before = rows.filter((other) => other.commit < commit);
     if (before.length === 0) throw damage.error;
     return before;
   }
   return rows;
+}
+
+/** Ends at the first series with damage, as it is asked again at each retry, and each series has all of its log read. */
+async function isDamageLeft(log: PendingLog, { organisation, heads }: LogRow, afterCommit: number): Promise<boolean> {
+  if (heads === ALL_SERIES) return true;
+  for (const key of heads.keys) {
+    const { damaged = [] } = await log.patchWithin({ organisation, key }, afterCommit, Infinity);
+    if (damaged.length > 0) return true;
+  }
+  return false;
 }
 
 function isEnough(rows: readonly LogRow[], seriesCount: number, sizes: Sizes): boolean {
