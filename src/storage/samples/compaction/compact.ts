@@ -106,7 +106,7 @@ async function rowsBeforeDamage(log: PendingLog, rows: readonly LogRow[], afterC
   return rows;
 }
 
-/** Ends at the first series with damage, as it is asked again at each retry, and each series has all of its log read. */
+/** Ends at the first series with damage: it is asked again at each retry, and reads the whole log of each series. */
 async function isDamageLeft(log: PendingLog, { organisation, heads }: LogRow, afterCommit: number): Promise<boolean> {
   if (heads === ALL_SERIES) return true;
   for (const key of heads.keys) {
