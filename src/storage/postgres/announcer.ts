@@ -1,3 +1,4 @@
+import { tellListeners } from '../listeners.js';
 import type { CommitListener } from '../storage.js';
 
 /** Commits `(durableCommit, lastCommit]` of one shard, by this process. */
@@ -76,17 +77,7 @@ export class Announcer {
 
   /** In a microtask: an error of a listener is no failure of the commit, and no concern of other listeners. */
   #tell(shard: number, commits: readonly { readonly commit: number; readonly isOwn: boolean }[]): void {
-    for (const { commit, isOwn } of commits) {
-      for (const listener of this.#listeners) {
-        try {
-          listener(shard, commit, isOwn);
-        } catch (error) {
-          queueMicrotask(() => {
-            throw error;
-          });
-        }
-      }
-    }
+    for (const { commit, isOwn } of commits) tellListeners(this.#listeners, shard, commit, isOwn);
   }
 }
 

@@ -8,6 +8,8 @@ export type FailureKind =
   | 'starting'
   /** Another transaction interfered: the whole work can be rerun. */
   | 'conflict'
+  /** A statement was cancelled, by an administrator or a limit of the session: the whole work can be rerun. */
+  | 'cancelled'
   /** The server is a standby, or takes no writes: another one may. */
   | 'readOnly'
   /** The server's commits are confirmed by no standby: another server may have taken its place. */
@@ -50,6 +52,7 @@ const TRANSIENT: ReadonlySet<FailureKind> = new Set([
   'lost',
   'starting',
   'conflict',
+  'cancelled',
   'readOnly',
   'unconfirmed',
   'upgrading',
@@ -74,6 +77,7 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   '53100': 'full',
   '53300': 'crowded', // too_many_connections
   '55P03': 'conflict', // lock_not_available: `lock_timeout` is over
+  '57014': 'cancelled', // query_canceled
   '57P': 'lost', // shut down, crashed
   '57P03': 'starting', // cannot_connect_now
   '58': 'damaged', // system_error, such as an I/O error
@@ -153,6 +157,12 @@ export function explained(error: unknown, address: string): unknown {
       const held = `transactions of others hold locks for too long: ${error.message}`;
       return new StorageError('storage.failed', `${of}: ${held}; pg_stat_activity shows whose`, options);
     }
+    case 'cancelled':
+      return new StorageError(
+        'storage.failed',
+        `${of}: statements are cancelled again and again: ${error.message}`,
+        options,
+      );
     default: {
       const mend = 'check that the database runs and can be reached';
       return new StorageError(

@@ -16,7 +16,7 @@ export interface KeyedChange extends Columns {
 
 /** The heads of a row's changes, and where each change lies in its bytes. Its time range covers all changes. */
 export interface LogHeads extends TimeRange {
-  // Plain arrays: there may be many rows of one change in memory, and a typed array of one number takes 200 bytes.
+  // Plain arrays: there may be many rows of one change in memory, and a typed array of one number takes more.
   readonly keys: readonly number[];
   readonly counts: readonly number[];
   /** What else changes have, by index; most have nothing. */

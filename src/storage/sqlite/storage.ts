@@ -1,4 +1,5 @@
 import { StorageError } from '../errors.js';
+import { tellListeners } from '../listeners.js';
 import { checkShard } from '../shard.js';
 import { QuietWatch, SqlReader } from '../sql/transaction.js';
 import type {
@@ -365,16 +366,7 @@ export class SqliteStorage implements Storage {
   #tell(commits: readonly NewCommits[], isOwn: boolean): void {
     for (const { shard, fromCommit, lastCommit } of commits) {
       for (let commit = fromCommit; commit <= lastCommit; commit++) {
-        for (const listener of this.#listeners) {
-          try {
-            listener(shard, commit, isOwn);
-          } catch (error) {
-            // Nor does it concern the other listeners.
-            queueMicrotask(() => {
-              throw error;
-            });
-          }
-        }
+        tellListeners(this.#listeners, shard, commit, isOwn);
       }
     }
   }

@@ -227,6 +227,22 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     },
   );
 
+  it('work whose statement an administrator cancels is done again', async () => {
+    const [one, other] = [await open(), await open()];
+    const held = await one.transaction(SHARD, async (tx) => {
+      await insert('a')(tx);
+      const waiting = other.transaction(SHARD, insert('b'));
+      waiting.catch(() => {});
+      const cancel = () =>
+        database.query(`SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      await expect.poll(cancel).toBe('1');
+      return { waiting };
+    });
+    expect(await held.waiting).toBe(2);
+    expect(await one.read(SHARD, ids)).toEqual(['a', 'b']);
+  });
+
   it('a process forgets the writers of processes that ended a week ago', async () => {
     const storage = await open();
     await storage.transaction(SHARD, insert('a'));
@@ -348,7 +364,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     for (const limit of [...limits, ...newer]) {
       // The newer ones came with PostgreSQL 14 and 17.
       if ((await database.query(`SELECT count(*) FROM pg_settings WHERE name = '${limit}'`)) === '0') continue;
-      await database.query(`ALTER ROLE ${user} IN DATABASE ${name} SET ${limit} = '80ms'`);
+      await database.query(`ALTER ROLE ${user} IN DATABASE ${name} SET ${limit} = '20ms'`);
     }
     const storage = await open();
     const sessions = () =>
