@@ -172,8 +172,8 @@ async function storeDelivered(
   { organisation, placement, origin, onStored }: Ingest & { readonly origin: Origin },
   parts: ReadonlyMap<number, readonly SampleChange[]>,
 ): Promise<boolean> {
-  // All shards, even those without samples: bodies over the same shards share commits, and a store may keep a writer for
-  // each set of shards.
+  // All shards, even those without samples: bodies over the same shards share commits, and a store may keep a writer
+  // for each set of shards.
   return storage.transactionOver(placement.shards, async (txs) => {
     const append = (tx: Transaction, options = {}) =>
       samples.append(tx, organisation, parts.get(tx.shard) ?? [], options);
