@@ -3,7 +3,9 @@ import type { InjectOptions } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readCsv } from '../../../src/formats/csv/index.js';
 import { FrameReader, writeFrame } from '../../../src/service/timeseries/columns-format.js';
+import type { SampleStore } from '../../../src/storage/samples/store.js';
 import { shardOf } from '../../../src/storage/shard.js';
+import type { Transaction } from '../../../src/storage/storage.js';
 import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { openTestService, type TestService } from '../app.js';
 
@@ -33,6 +35,12 @@ const sample = (timeseriesId: string, minute: number, val: number | null, metric
   timestamp: new Date(START_MS + minute * 60_000).toISOString(),
   val,
 });
+
+/** Does work on the shard of `acme` in a transaction. */
+function ofShard<Result>(work: (tx: Transaction, samples: SampleStore) => Promise<Result>): Promise<Result> {
+  const { storage, samples } = service.service.context;
+  return storage.transaction(shardOf('acme'), (tx) => work(tx, samples));
+}
 
 async function csvOf(url: string): Promise<string> {
   return (await send('GET', url, { headers: { accept: 'text/csv' } })).body;
@@ -362,8 +370,7 @@ describe('samples', () => {
       const written = Array.from({ length: 100 }, (_, i) => sample('a', i, i));
       const json = JSON.stringify(written);
       await post('/core/samples', 'application/json', json);
-      const { storage, samples } = service.service.context;
-      await storage.transaction(shardOf('acme'), async (tx) => {
+      await ofShard(async (tx, samples) => {
         if (place === 'segments') while (await samples.compact(tx, tx.lastCommit, { isEager: true }));
         const [row] = await tx.find(sampleLog);
         const [segment] = await tx.find(segments);
@@ -371,6 +378,8 @@ describe('samples', () => {
         if (row !== undefined) await tx.update(sampleLog, [], { changes: flipped(row.changes) });
         if (segment !== undefined) await tx.update(segments, [], { values: flipped(segment.values) });
       });
+      // The service may have loaded the log meanwhile.
+      await service.reopen();
       const url = '/core/timeseries/a/samples';
       const refused = await send('GET', url);
       expect(refused.statusCode).toBe(500);
@@ -380,9 +389,7 @@ describe('samples', () => {
       expect(readCsv(await csvOf(url)).series).toEqual([]);
       await post('/core/samples', 'application/json', json);
       expect(readCsv(await csvOf(url)).series[0]!.value).toHaveLength(100);
-      const compact = () =>
-        storage.transaction(shardOf('acme'), (tx) => samples.compact(tx, tx.lastCommit, { isEager: true }));
-      while (await compact());
+      while (await ofShard((tx, samples) => samples.compact(tx, tx.lastCommit, { isEager: true })));
       expect(readCsv(await csvOf(url)).series[0]!.value).toHaveLength(100);
       expect((await send('DELETE', `${url}?all=true`)).json().data).toEqual({ samplesDeleted: 100 });
     },
