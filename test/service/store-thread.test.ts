@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -60,6 +60,28 @@ describe('the thread of compaction', () => {
     await expect(async () => threads.prepareMove(SHARD, 1)).rejects.toThrow('the service is stopping');
   });
 
+  it('loads a long log in several jobs, each within the time limit', async () => {
+    const jobs = join(directory.path, 'jobs');
+    const script = join(directory.path, 'counting.mjs');
+    const lines = [
+      "import { appendFileSync } from 'node:fs';",
+      `import { loadSomeLog as load } from ${JSON.stringify(url.href)};`,
+      `export { closeStore, prepareMove } from ${JSON.stringify(url.href)};`,
+      'export function loadSomeLog(message) {',
+      `  appendFileSync(${JSON.stringify(jobs)}, '.');`,
+      '  return load(message);',
+      '}',
+    ];
+    writeFileSync(script, lines.join('\n'));
+    const threads = createStoreThreads(pathToFileURL(script), directory.path, systemScheduler);
+    for (let from = 0; from < 4200; from += 300) {
+      await Promise.all(Array.from({ length: 300 }, (_, i) => append(from + i, 1)));
+    }
+    expect((await threads.prepareMove(SHARD, await lastCommit()))?.series).toHaveLength(1);
+    expect(readFileSync(jobs, 'utf8').length).toBeGreaterThan(3);
+    await threads.close();
+  });
+
   it('reports a store that it cannot open, and opens it once it can', async () => {
     const later = join(directory.path, 'later');
     writeFileSync(later, 'not a folder');
@@ -76,7 +98,7 @@ describe('the thread of compaction', () => {
     const marker = JSON.stringify(join(directory.path, 'hangs'));
     const lines = [
       "import { existsSync, writeFileSync } from 'node:fs';",
-      `export { closeStore } from ${JSON.stringify(url.href)};`,
+      `export { closeStore, loadSomeLog } from ${JSON.stringify(url.href)};`,
       `import { prepareMove as prepare } from ${JSON.stringify(url.href)};`,
       'export function prepareMove(message) {',
       `  if (existsSync(${marker})) return prepare(message);`,

@@ -125,7 +125,7 @@ describe('versions of a store', () => {
       [20.5, -0, 0.1 + 0.2],
     ]);
     expect(await read('b')).toEqual([[2000], [7]]);
-    const changes = await storage.read(SHARD, (tx) => samples.changesAfter(tx, 0));
+    const { changes } = await storage.read(SHARD, (tx) => samples.changesAfter(tx, 0));
     expect(changes[1]).toMatchObject({ timeseriesId: 'b', deleted: { fromMs: 0, untilMs: 5000 } });
     const change = { timeseriesId: 'a', metric: 'Raw', timeMs: Float64Array.of(4000), value: Float64Array.of(1) };
     await storage.transaction(SHARD, async (tx) => {

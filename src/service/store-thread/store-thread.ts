@@ -1,4 +1,5 @@
 import type { PrepareMove } from '../../storage/samples/compaction/compactor.js';
+import type { Move } from '../../storage/samples/compaction/move.js';
 import type { Scheduler } from '../context.js';
 import type { SearchEvents } from '../events/page.js';
 import { builtScript, Threads } from '../threads.js';
@@ -13,7 +14,7 @@ export interface StoreThreads {
   close(): Promise<void>;
 }
 
-/** A move takes some tenths of a second, a search of a million events some seconds. */
+/** A move, or some of the log, takes some tenths of a second, a search of a million events some seconds. */
 const WORK_MS_MAX = 60_000;
 /** A thread only reads, so nothing is lost if it is ended before it has closed its connection. */
 const CLOSE_MS_MAX = 2000;
@@ -34,7 +35,11 @@ export function createStoreThreads(script: URL, directory: string, scheduler: Sc
     return threads.run(name, message, { scheduler, ms: WORK_MS_MAX });
   };
   return {
-    prepareMove: (shard, untilCommit) => run<MoveWork, never>(compacting, 'prepareMove', { shard, untilCommit }),
+    prepareMove: async (shard, untilCommit) => {
+      // Each job has a time limit, and after long there may be more to load than fits into one.
+      while (await run<number, boolean>(compacting, 'loadSomeLog', shard));
+      return run<MoveWork, Move | undefined>(compacting, 'prepareMove', { shard, untilCommit });
+    },
     searchEvents: (search) => run(searching, 'searchEvents', search),
     close: async () => {
       // A thread that died has no connection any more, and one that hangs is ended with it.

@@ -1,5 +1,5 @@
 import { openSqliteStorage } from '../../storage/index.js';
-import { prepareHere } from '../../storage/samples/compaction/compactor.js';
+import { loadLog, prepareHere } from '../../storage/samples/compaction/compactor.js';
 import type { Move } from '../../storage/samples/compaction/move.js';
 import { createSampleStore } from '../../storage/samples/store.js';
 import type { Storage } from '../../storage/storage.js';
@@ -28,6 +28,11 @@ async function open(directory: string): Promise<Storage> {
 }
 
 const samples = createSampleStore({ clock: systemClock });
+
+/** @returns whether there is more of the shard's log to load. */
+export async function loadSomeLog({ directory, work: shard }: StoreMessage<number>): Promise<boolean> {
+  return loadLog(await open(directory), samples, shard);
+}
 
 export async function prepareMove({ directory, work }: StoreMessage<MoveWork>): Promise<Move | undefined> {
   return prepareHere(await open(directory), samples)(work.shard, work.untilCommit);

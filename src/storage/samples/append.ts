@@ -64,14 +64,56 @@ export async function append(
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const SERIES_PER_TURN = 500;
+/** The most changes and samples of a row, half a megabyte: whoever reads the log takes some rows at a time. */
+const ROW_SIZE_MAX = 32_768;
 
-/** Writes one row of the log. */
+/** Writes rows of the log: one, unless there is too much for it. */
 export async function logChanges(
   logs: PendingLogs,
   tx: Transaction,
   organisation: string,
   changes: readonly KeyedChange[],
   origin?: Origin,
+): Promise<void> {
+  const size = changes.reduce((sum, change) => sum + sizeOf(change), 0);
+  if (size <= ROW_SIZE_MAX) return logRow(logs, tx, organisation, changes, origin);
+  for (const row of cutIntoRows(changes)) {
+    await logRow(logs, tx, organisation, row, origin);
+    await nextTurn();
+  }
+}
+
+function sizeOf({ timeMs }: KeyedChange): number {
+  return 1 + timeMs.length;
+}
+
+/** A change that is cut deletes in its first row, and adds its samples in several. */
+function* cutIntoRows(changes: readonly KeyedChange[]): Generator<readonly KeyedChange[]> {
+  let row: KeyedChange[] = [];
+  let room = ROW_SIZE_MAX;
+  for (const change of changes) {
+    let rest = change;
+    while (sizeOf(rest) > room) {
+      const { timeMs, value, ...more } = rest;
+      const count = room - 1;
+      if (count > 0) row.push({ ...more, timeMs: timeMs.subarray(0, count), value: value.subarray(0, count) });
+      yield row;
+      row = [];
+      room = ROW_SIZE_MAX;
+      if (count > 0) rest = { key: rest.key, timeMs: timeMs.subarray(count), value: value.subarray(count) };
+    }
+    row.push(rest);
+    room -= sizeOf(rest);
+  }
+  if (row.length > 0) yield row;
+}
+
+async function logRow(
+  logs: PendingLogs,
+  tx: Transaction,
+  organisation: string,
+  changes: readonly KeyedChange[],
+  origin: Origin | undefined,
 ): Promise<void> {
   const { commit } = tx;
   const part = logs.nextPart(tx);

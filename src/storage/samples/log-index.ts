@@ -1,3 +1,4 @@
+import { finish, type InTurns } from '../../core/turns.js';
 import type { SampleLogRow } from '../tables/samples.js';
 import type { LogHeads } from './log-bytes.js';
 import { ALL_SERIES, inspectRow } from './log-row.js';
@@ -20,6 +21,9 @@ export interface Places {
   readonly rows: LogRow[];
   readonly indexes: number[];
 }
+
+/** Changes of series to index before yielding. */
+const CHANGES_PER_TURN = 20_000;
 
 export function logRowOf(row: SampleLogRow): LogRow {
   const { commit, part, organisation, sampleCount, changes } = row;
@@ -64,10 +68,8 @@ export class LogIndex {
 
   /** Whether this very row is in it. */
   has(row: LogRow): boolean {
-    for (let i = firstAfter(this.#rows, row.commit - 1); this.#rows[i]?.commit === row.commit; i++) {
-      if (this.#rows[i] === row) return true;
-    }
-    return false;
+    // The parts of a commit are numbered from 0, and all of them are in it.
+    return this.#rows[firstAfter(this.#rows, row.commit - 1) + row.part] === row;
   }
 
   /** Where the changes of a series are, including damaged rows of its organisation that may have some. */
@@ -109,8 +111,25 @@ export class LogIndex {
   /** An index of the commits after this one. This index stays as it is for readers of an older state. */
   after(commit: number): LogIndex {
     const index = new LogIndex(commit);
-    index.add(this.#rows.slice(firstAfter(this.#rows, commit)), this.#untilCommit);
+    finish(index.takeRest(this));
     return index;
+  }
+
+  /**
+   * Adds the rows of another index that begins earlier, also those that it gets meanwhile. Yields after some
+   * milliseconds of work; this index is incomplete until the end.
+   */
+  *takeRest(earlier: LogIndex): InTurns<void> {
+    let changeCount = 0;
+    for (let i = firstAfter(earlier.#rows, this.#fromCommit); i < earlier.#rows.length; i++) {
+      const row = earlier.#rows[i]!;
+      this.addRow(row);
+      changeCount += 1 + row.heads.keys.length;
+      if (changeCount < CHANGES_PER_TURN) continue;
+      changeCount = 0;
+      yield;
+    }
+    this.#untilCommit = Math.max(this.#untilCommit, earlier.#untilCommit);
   }
 }
 

@@ -1,10 +1,12 @@
 import { nextTurn } from '../next-turn.js';
 import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
+import { isDeletion } from './log-bytes.js';
 import { firstAfter, LogIndex, type LogRow, logRowOf, type Places } from './log-index.js';
 import { type FoundChange, inspectRow, patchOfFound } from './log-row.js';
 import type { Patch } from './patch.js';
 import { compactedOf, type Progress } from './progress.js';
+import type { TimeRange } from './samples.js';
 
 /** A series as the log identifies it. */
 export interface SeriesOfLog {
@@ -14,8 +16,8 @@ export interface SeriesOfLog {
 
 /** The log as one reader sees it. */
 export interface PendingLog {
-  /** The log's changes of a series that are not in its segments, as a patch. */
-  patchOf(series: SeriesOfLog): Promise<Patch>;
+  /** The log's changes of a series that are not in its segments, as a patch; only its part in the range is complete. */
+  patchOf(series: SeriesOfLog, range?: TimeRange): Promise<Patch>;
   /** Like `patchOf`, only for the commits `(after, until]`. */
   patchWithin(series: SeriesOfLog, after: number, until: number): Promise<Patch>;
   /** The rows of the commits `(after, until]`, in order. */
@@ -37,6 +39,8 @@ const ROWS_READ = 64;
 const ROWS_ADVANCED = 64;
 /** Changes of series to index before yielding: some milliseconds of work. */
 const CHANGES_PER_TURN = 5000;
+/** The checksum of as many bytes takes as long as a change. */
+const BYTES_PER_CHANGE = 512;
 
 /**
  * Keeps the log's uncompacted rows in memory, by shard: where the changes of each series are and, within a bound, the
@@ -44,6 +48,8 @@ const CHANGES_PER_TURN = 5000;
  */
 export class PendingLogs {
   readonly #indexes = new Map<number, LogIndex>();
+  /** By shard: the index is being replaced by one without old rows. */
+  readonly #renewals = new Map<number, Promise<void>>();
   readonly #tails = new WeakMap<Reader, Tail>();
   /** The rows whose bytes are in memory, in the order in which they were read. */
   readonly #kept = new Set<LogRow>();
@@ -67,23 +73,30 @@ export class PendingLogs {
 
   async open(tx: Reader, progress: Progress): Promise<PendingLog> {
     const durable = await this.#durable(tx, progress);
-    const tail = await this.#loadTail(tx, durable.untilCommit);
-    // The first index is shared: rows that others add during this transaction are not part of its state.
+    const durableUntil = Math.min(durable.untilCommit, tx.lastCommit);
+    const tail = await this.#loadTail(tx, durableUntil);
+    // The first index is shared: rows that others add during this transaction are in the tail, or not of its state.
     const indexes = [
-      { index: durable, lastCommit: tx.lastCommit },
+      { index: durable, lastCommit: durableUntil },
       { index: tail, lastCommit: Infinity },
     ];
-    const patchWithin = async ({ organisation, key }: SeriesOfLog, after: number, until: number): Promise<Patch> => {
+    const patchWithin = async (
+      { organisation, key }: SeriesOfLog,
+      after: number,
+      until: number,
+      range = ALL_TIMES,
+    ): Promise<Patch> => {
       const found: FoundChange[] = [];
       for (const { index, lastCommit } of indexes) {
         const places = index.placesOf(organisation, key);
-        if (places !== undefined) await this.#collect(tx, places, after, Math.min(until, lastCommit), found);
+        if (places === undefined) continue;
+        await this.#collect(tx, places, { after, until: Math.min(until, lastCommit), range }, found);
       }
       return patchOfFound(found);
     };
     return {
       seriesCount: durable.seriesCount + tail.seriesCount,
-      patchOf: (series) => patchWithin(series, compactedOf(progress, series.key), Infinity),
+      patchOf: (series, range) => patchWithin(series, compactedOf(progress, series.key), Infinity, range),
       patchWithin,
       rowsWithin: (after, until) =>
         indexes.flatMap(({ index: { rows }, lastCommit }) =>
@@ -98,10 +111,9 @@ export class PendingLogs {
    * @returns whether there is more.
    */
   async advance(tx: Reader, progress: Progress, rowCountMax = ROWS_ADVANCED): Promise<boolean> {
-    const { compactedCommit } = progress;
     if (progress.commit > tx.durableCommit) return false;
-    if ((this.#indexes.get(tx.shard)?.fromCommit ?? 0) > compactedCommit) return false;
-    const index = this.#indexAfter(tx.shard, compactedCommit);
+    const index = await this.#indexAfter(tx.shard, progress.compactedCommit);
+    if (index === undefined) return false;
     const where = [['commit', '<=', tx.durableCommit]] as const;
     const after = [index.untilCommit, Number.MAX_SAFE_INTEGER];
     for (let limit = rowCountMax; ; limit *= 4) {
@@ -126,12 +138,10 @@ export class PendingLogs {
     const known = this.#indexes.get(tx.shard);
     const untilCommit = Math.min(tx.durableCommit, tx.lastCommit);
     if (known === undefined && !isSettled) return new LogIndex(compactedCommit);
-    if (known !== undefined && (known.fromCommit > compactedCommit || known.untilCommit > untilCommit)) {
-      return loadOlder(tx, compactedCommit, untilCommit);
-    }
     // Do not drop rows for a compaction that may still be undone: they would be missing.
-    if (known !== undefined && !isSettled) return known;
-    const index = this.#indexAfter(tx.shard, compactedCommit);
+    if (known !== undefined && known.fromCommit <= compactedCommit && !isSettled) return known;
+    const index = await this.#indexAfter(tx.shard, compactedCommit);
+    if (index === undefined) return loadOlder(tx, compactedCommit, untilCommit);
     if (index.untilCommit < untilCommit) {
       await this.#extend(tx.shard, index, logRows(tx, index.untilCommit, untilCommit), untilCommit);
     }
@@ -148,14 +158,27 @@ export class PendingLogs {
     return extend(index, rows, untilCommit, (row) => this.#cacheBytes(shard, row));
   }
 
-  /** The shard's index of the commits after this one; drops what is before. */
-  #indexAfter(shard: number, commit: number): LogIndex {
-    const known = this.#indexes.get(shard);
-    if (known?.fromCommit === commit) return known;
-    for (const row of known?.rows.slice(0, firstAfter(known.rows, commit)) ?? []) this.#dropBytes(row);
-    const index = known?.after(commit) ?? new LogIndex(commit);
-    this.#indexes.set(shard, index);
-    return index;
+  /** The shard's index of the commits after this one; drops what is before. Undefined if that was dropped, too. */
+  async #indexAfter(shard: number, commit: number): Promise<LogIndex | undefined> {
+    for (;;) {
+      const known = this.#indexes.get(shard);
+      if (known === undefined) this.#indexes.set(shard, new LogIndex(commit));
+      else if (known.fromCommit >= commit) return known.fromCommit === commit ? known : undefined;
+      else await (this.#renewals.get(shard) ?? this.#renew(shard, known, commit));
+    }
+  }
+
+  /** Others use the known index meanwhile, and may extend it. */
+  #renew(shard: number, known: LogIndex, commit: number): Promise<void> {
+    const renew = async (): Promise<void> => {
+      const index = new LogIndex(commit);
+      for (const _ of index.takeRest(known)) await nextTurn();
+      this.#indexes.set(shard, index);
+      for (const row of known.rows.slice(0, firstAfter(known.rows, commit))) this.#dropBytes(row);
+    };
+    const renewal = renew().finally(() => this.#renewals.delete(shard));
+    this.#renewals.set(shard, renewal);
+    return renewal;
   }
 
   async #loadTail(tx: Reader, afterCommit: number): Promise<LogIndex> {
@@ -171,11 +194,11 @@ export class PendingLogs {
     return tail.index;
   }
 
-  async #collect(tx: Reader, places: Places, after: number, until: number, found: FoundChange[]): Promise<void> {
-    const { rows, indexes } = places;
-    const end = firstAfter(rows, until);
-    for (let i = firstAfter(rows, after); i < end; i++) {
+  async #collect(tx: Reader, { rows, indexes }: Places, wanted: Wanted, found: FoundChange[]): Promise<void> {
+    const end = firstAfter(rows, wanted.until);
+    for (let i = firstAfter(rows, wanted.after); i < end; i++) {
       const row = rows[i]!;
+      if (addsElsewhere(row, indexes[i]!, wanted.range)) continue;
       const bytes = row.bytes ?? (await this.#reread(tx, row));
       found.push({ bytes, heads: row.heads, index: indexes[i]!, damage: row.damage });
     }
@@ -218,6 +241,21 @@ export class PendingLogs {
   }
 }
 
+/** Which changes of a series to collect: of the commits `(after, until]`, with an effect within a range of times. */
+interface Wanted {
+  readonly after: number;
+  readonly until: number;
+  readonly range: TimeRange;
+}
+
+const ALL_TIMES: TimeRange = { fromMs: -Infinity, untilMs: Infinity };
+
+/** Whether a change only adds samples, none of them in the range. */
+function addsElsewhere({ heads, damage }: LogRow, index: number, { fromMs, untilMs }: TimeRange): boolean {
+  if (damage !== undefined || (heads.fromMs < untilMs && heads.untilMs > fromMs)) return false;
+  return !isDeletion(heads, index);
+}
+
 // For a reader of an older state, whose rows the shared index may have dropped.
 async function loadOlder(tx: Reader, afterCommit: number, untilCommit: number): Promise<LogIndex> {
   const index = new LogIndex(afterCommit);
@@ -242,13 +280,13 @@ async function extend(
     if (last !== undefined && last.commit < row.commit) {
       index.add(ofCommit, last.commit).forEach(onAdded);
       ofCommit = [];
-      if (changeCount >= CHANGES_PER_TURN) {
-        changeCount = 0;
-        await nextTurn();
-      }
+    }
+    if (changeCount >= CHANGES_PER_TURN) {
+      changeCount = 0;
+      await nextTurn();
     }
     const read = logRowOf(row);
-    changeCount += 1 + read.heads.keys.length;
+    changeCount += 1 + read.heads.keys.length + read.byteCount / BYTES_PER_CHANGE;
     ofCommit.push(read);
   }
   index.add(ofCommit, untilCommit).forEach(onAdded);

@@ -59,6 +59,15 @@ export interface LoggedChange extends SampleChange {
   readonly damage?: DamagedRange;
 }
 
+/** Changes of whole commits, in order. */
+export interface LoggedChanges {
+  readonly changes: readonly LoggedChange[];
+  /** The commit up to which they are complete. */
+  readonly lastCommit: number;
+  /** Whether there are no later ones yet. */
+  readonly isAll: boolean;
+}
+
 /** The series is the result of an item, and only that item may write it. */
 export class ResultSeriesError extends Error {
   readonly series: SeriesReference;

@@ -1,5 +1,5 @@
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
-import { inTurns } from '../next-turn.js';
+import { countWork, inTurns } from '../next-turn.js';
 import { equal, type Reader, type Transaction } from '../storage.js';
 import {
   provisionalHeads,
@@ -24,6 +24,7 @@ import {
   type Columns,
   ForgottenChangesError,
   type LoggedChange,
+  type LoggedChanges,
   NO_COLUMNS,
   type SampleChange,
   type SampleRange,
@@ -48,6 +49,10 @@ const CHANGES_PER_TURN = 1000;
 /** Series to describe: for each, segments that the log touches may be unpacked. */
 const DESCRIBED_PER_TURN = 50;
 const RESULTS_READ = 500;
+/** The most samples of changes in memory, beyond those of a commit: 16 MB. */
+const SAMPLES_READ_MAX = 1_000_000;
+/** Bytes of the log to look through before yielding: some milliseconds of work. */
+const BYTES_PER_TURN = 4 * 1024 * 1024;
 
 /**
  * The samples of a shard's series: a log that takes changes fast, and segments for each series, into which the log is
@@ -181,7 +186,8 @@ export class SampleStore {
     if (known === undefined) return NO_COLUMNS;
     const log = await logs.open(tx, progress);
     const { key, itemId } = known;
-    const patch = await log.patchOf(known);
+    const { fromMs = -Infinity, untilMs = Infinity } = range;
+    const patch = await log.patchOf(known, { fromMs, untilMs });
     const isPreviewed = itemId !== null && seen?.isPreviewed !== false;
     return readSamples(tx, { key, patch, isPreviewed, hasSegments: seen?.row.sampleCount !== 0 }, range);
   }
@@ -279,21 +285,30 @@ export class SampleStore {
   }
 
   /**
-   * Changes after `afterCommit` in order, for items to absorb. The changes of a commit come together, so there may be
-   * more than `limit`; if there are fewer, there are no more.
+   * Changes after `afterCommit` in order, for items to absorb, up to the first commit that makes them as many as
+   * `limit`, or a million samples. A commit may have several changes of a series.
    *
    * @param isWanted skips the changes of other series without decoding them.
    * @throws ForgottenChangesError if that part of the log is deleted.
    */
-  async changesAfter(tx: Reader, afterCommit: number, limit = Infinity, isWanted = all): Promise<LoggedChange[]> {
+  async changesAfter(tx: Reader, afterCommit: number, limit = Infinity, isWanted = all): Promise<LoggedChanges> {
     const progress = await readProgress(tx);
     if (afterCommit < progress.forgottenCommit) throw new ForgottenChangesError(afterCommit, progress.forgottenCommit);
     const changes: LoggedChange[] = [];
+    let sampleCount = 0;
+    let lastCommit = afterCommit;
+    const afterWork = countWork(BYTES_PER_TURN);
     for await (const row of logRows(tx, afterCommit, Number.MAX_SAFE_INTEGER)) {
-      if (changes.length >= limit && row.commit > changes.at(-1)!.commit) break;
-      changes.push(...(await this.#withNames(tx, progress, row, isWanted)));
+      const isEnough = changes.length >= limit || sampleCount >= SAMPLES_READ_MAX;
+      if (isEnough && row.commit > lastCommit) return { changes, lastCommit, isAll: false };
+      lastCommit = row.commit;
+      for (const change of await this.#withNames(tx, progress, row, isWanted)) {
+        changes.push(change);
+        sampleCount += change.timeMs.length;
+      }
+      await afterWork(row.changes.length);
     }
-    return changes;
+    return { changes, lastCommit: Math.max(lastCommit, tx.lastCommit), isAll: true };
   }
 
   /** Whether it is known, without a look into the log, that a commit of this process changed none of these series. */

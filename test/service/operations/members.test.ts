@@ -238,7 +238,7 @@ async function changesByCommit(rig: Rig): Promise<{ registered: number[]; delete
   const { context, organisation } = rig;
   return context.storage.read(rig.shardOf('zone-1'), async (tx) => {
     const children = await tx.find(requestTransactions, { where: equal({ organisation, messageType: 'Item' }) });
-    const logged = await context.samples.changesAfter(tx, 0);
+    const logged = (await context.samples.changesAfter(tx, 0)).changes;
     const drops = logged.filter(({ metric, deleted }) => metric === 'Sum' && deleted !== undefined);
     const count = (all: readonly { commit: number }[]) => [...groupBy(all, ({ commit }) => commit).values()];
     return {

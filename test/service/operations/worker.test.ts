@@ -335,7 +335,7 @@ describe('late samples', () => {
     const before = await storage.read(shard, async (tx) => tx.lastCommit);
     await rig.append({ ...change(room, 0, 1), timeMs: Float64Array.of(START_MS + 70 * 60_000 + 1) });
     await rig.worker().onIdle();
-    const changes = await storage.read(shard, (tx) => samples.changesAfter(tx, before));
+    const { changes } = await storage.read(shard, (tx) => samples.changesAfter(tx, before));
     const ofResult = changes.filter(({ timeseriesId }) => timeseriesId === 'hourly');
     expect(ofResult.map(({ timeMs }) => [...timeMs])).toEqual([[START_MS + 3_600_000]]);
     await expectBatch();

@@ -270,9 +270,9 @@ describe('samples are followed as server-sent events', () => {
     Object.assign(samples, {
       changesAfter: async (...given: Parameters<typeof changesAfter>) => {
         reads++;
-        const changes = await changesAfter(...given);
-        found += changes.length;
-        return changes;
+        const read = await changesAfter(...given);
+        found += read.changes.length;
+        return read;
       },
     });
     // Another series in the same shard.

@@ -167,6 +167,30 @@ describe('the log in memory', () => {
     });
   });
 
+  it('gives the rest to all who read and write while old rows are dropped from it in several turns', async () => {
+    await append(a, 1);
+    const many = Array.from({ length: 8000 }, (_, i) => ({ ...b, timeseriesId: `b${i}` }));
+    for (let timeMs = 1; timeMs <= 4; timeMs++) {
+      const change = { timeMs: Float64Array.of(timeMs), value: Float64Array.of(timeMs) };
+      await bed.write((tx) =>
+        bed.samples.append(tx, ORGANISATION, [...many.map((of) => ({ ...of, ...change })), { ...a, ...change }]),
+      );
+    }
+    expect(await bed.read((tx) => timesOf(tx, a))).toEqual([1, 2, 3, 4]);
+    await bed.write((tx) => bed.samples.compact(tx, 1, { isEager: true }));
+    const reads = [a, many[0]!, many[7999]!].map((of) => bed.read((tx) => timesOf(tx, of)));
+    const readsOfLater = [5, 6, 7].map(async (timeMs) => {
+      await append(a, timeMs);
+      return bed.read((tx) => timesOf(tx, a));
+    });
+    expect(await Promise.all(reads)).toEqual([1, 2, 3].map(() => [1, 2, 3, 4]));
+    for (const [i, times] of (await Promise.all(readsOfLater)).entries()) {
+      expect(times.slice(0, 5 + i)).toEqual([1, 2, 3, 4, 5, 6, 7].slice(0, 5 + i));
+    }
+    expect(await bed.read((tx) => timesOf(tx, a))).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(await bed.read((tx) => timesOf(tx, many[4321]!))).toEqual([1, 2, 3, 4]);
+  });
+
   it('keeps no bytes for readers of an older state, for whom those of the current one would have to go', async () => {
     await append(a, 1);
     await append(a, 2);
@@ -197,6 +221,27 @@ describe('the log in memory', () => {
     expect(counted.gets).toBe(2);
   });
 
+  it('that others have loaded further serves a reader who sees less of it, without another look', async () => {
+    for (const at of [1, 2, 3]) await append(a, at);
+    const logs = new PendingLogs();
+    await bed.read(async (tx) => {
+      const progress = await readProgress(tx);
+      expect(await times(logs, tx, progress)).toEqual([1, 2, 3]);
+      const unasked = () => Promise.reject(new Error('the log was read again'));
+      const behind: Reader = {
+        shard: tx.shard,
+        lastCommit: 2,
+        durableCommit: 2,
+        get: unasked,
+        find: unasked,
+        count: unasked,
+      };
+      expect(await times(logs, behind, progress)).toEqual([1, 2]);
+      const log = await logs.open(behind, progress);
+      expect(log.rowsWithin(0, Infinity).map(({ commit }) => commit)).toEqual([1, 2]);
+    });
+  });
+
   it('reads rows again if there was no room for their bytes', async () => {
     for (const at of [1, 2, 3, 4]) await append(a, at);
     const counted = { gets: 0 };
@@ -218,6 +263,37 @@ describe('the log in memory', () => {
       expect(await times(logs, watched, progress)).toEqual([1, 2, 3, 4]);
     });
     expect(counted.gets).toBeGreaterThanOrEqual(6);
+  });
+
+  it('looks for the samples of a range only where they may be, and for deletions everywhere', async () => {
+    for (const at of [1, 2, 3, 4]) await append(a, at);
+    const nothing = { timeMs: new Float64Array(0), value: new Float64Array(0) };
+    const deleted = { fromMs: 3, untilMs: 10 };
+    const opened = await bed.read(async (tx) => {
+      let getCount = 0;
+      const get: Reader['get'] = (table, key) => {
+        getCount++;
+        return tx.get(table, key);
+      };
+      const { shard, lastCommit, durableCommit } = tx;
+      const reader: Reader = {
+        shard,
+        lastCommit,
+        durableCommit,
+        get,
+        find: tx.find.bind(tx),
+        count: tx.count.bind(tx),
+      };
+      const log = await new PendingLogs(1).open(reader, await readProgress(tx));
+      const patch = await log.patchOf({ organisation: ORGANISATION, key: 1 }, { fromMs: 2, untilMs: 3 });
+      return { timeMs: [...patch.timeMs], getCount };
+    });
+    expect(opened).toEqual({ timeMs: [2], getCount: 1 });
+    await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [{ ...a, ...nothing, deleted }]));
+    await append(a, 5);
+    const readRange = (fromMs: number, untilMs: number) =>
+      bed.read(async (tx) => [...(await bed.samples.read(tx, ORGANISATION, a, { fromMs, untilMs })).timeMs]);
+    expect([await readRange(2, 4), await readRange(4, 5), await readRange(5, 6)]).toEqual([[2], [], [5]]);
   });
 
   it('is loaded to its end, past a commit with more rows than one reader takes', async () => {

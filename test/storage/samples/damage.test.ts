@@ -125,7 +125,7 @@ describe('a damaged row of the log', () => {
   it('is reported to followers of the log, who then go on', async () => {
     await fill();
     await flip(2, inSamples);
-    const changes = await bed.read((tx) => bed.samples.changesAfter(tx, 0));
+    const { changes } = await bed.read((tx) => bed.samples.changesAfter(tx, 0));
     expect(
       changes.map(({ commit, timeseriesId, timeMs, damage }) => [commit, timeseriesId, timeMs.length, damage]),
     ).toEqual([

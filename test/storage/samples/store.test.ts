@@ -47,6 +47,32 @@ describe('an append', () => {
     expect(Array.from((await read(a)).timeMs)).toEqual([1000, 4000, 5000]);
   });
 
+  it('of more than fits into a row of the log is cut into several, and deletes ahead of all its samples', async () => {
+    await append(b, 0, 10);
+    const deleted = { fromMs: 0, untilMs: 1e9 };
+    const written = [
+      { ...a, ...seconds(0, 32_766) },
+      { ...b, ...seconds(5, 70_005), deleted },
+      { ...a, metric: 'Other', ...seconds(0, 3) },
+    ];
+    await bed.write((tx) => bed.samples.append(tx, ORGANISATION, written));
+    const rows = await bed.read((tx) => tx.find(sampleLog, { where: [['commit', '=', 2]] }));
+    // Of the row that the first series leaves room for nothing in, the second has its deletion in the next.
+    expect(rows.map(({ sampleCount }) => sampleCount)).toEqual([32_766, 32_767, 32_767, 4_469]);
+    const { changes } = await bed.read((tx) => bed.samples.changesAfter(tx, 1));
+    expect(changes.map((change) => change.deleted)).toEqual([undefined, deleted, undefined, undefined, undefined]);
+    const expectAll = async () => {
+      for (const { timeseriesId, metric, timeMs, value } of written) {
+        expect(await read({ timeseriesId, metric })).toEqual({ timeMs, value });
+      }
+    };
+    await expectAll();
+    await bed.reopen();
+    await expectAll();
+    await compactAll();
+    await expectAll();
+  });
+
   it('creates each series that it names once, also for an empty change', async () => {
     const none = new Float64Array(0);
     await bed.write((tx) =>
@@ -92,16 +118,28 @@ describe('a follower of the log', () => {
     const deleted = { fromMs: 0, untilMs: 1000 };
     await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [{ ...a, ...seconds(3, 4), deleted }]));
     await bed.write((tx) => bed.samples.drop(tx, ORGANISATION, b));
-    const changes = await bed.read((tx) => bed.samples.changesAfter(tx, 0));
+    const { changes, lastCommit } = await bed.read((tx) => bed.samples.changesAfter(tx, 0));
     const brief = changes.map(({ organisation, timeseriesId, commit, timeMs, deleted: range }) =>
       [commit, organisation, timeseriesId, timeMs.length, range?.fromMs].join(' '),
     );
     // A write to a series that no longer exists is left out, but its drop is included.
     expect(brief).toEqual(['1 acme a 2 ', '1 other a 1 ', '2 acme a 1 0', '3 acme b 0 -62135596800000']);
+    expect(lastCommit).toBe(3);
     const some = await bed.read((tx) => bed.samples.changesAfter(tx, 0, 1));
-    expect(some.map(({ commit }) => commit)).toEqual([1, 1]);
-    const rest = await bed.read((tx) => bed.samples.changesAfter(tx, some.at(-1)!.commit));
-    expect([...some, ...rest]).toEqual(changes);
+    expect(some).toMatchObject({ changes: [{ commit: 1 }, { commit: 1 }], lastCommit: 1, isAll: false });
+    const rest = await bed.read((tx) => bed.samples.changesAfter(tx, 1));
+    expect(rest).toMatchObject({ lastCommit: 3, isAll: true });
+    expect([...some.changes, ...rest.changes]).toEqual(changes);
+  });
+
+  it('gets about a million samples at once, however few changes they are', async () => {
+    for (let commit = 0; commit < 5; commit++) await append(a, commit * 300_000, (commit + 1) * 300_000);
+    const some = await bed.read((tx) => bed.samples.changesAfter(tx, 0));
+    expect(some).toMatchObject({ lastCommit: 4, isAll: false });
+    const rest = await bed.read((tx) => bed.samples.changesAfter(tx, 4));
+    expect(rest).toMatchObject({ lastCommit: 5, isAll: true });
+    const times = [...some.changes, ...rest.changes].flatMap(({ timeMs }) => Array.from(timeMs));
+    expect(times).toEqual(Array.from(seconds(0, 1_500_000).timeMs));
   });
 
   it('is told if the log no longer reaches back: one round of compaction after it was compacted', async () => {
@@ -113,7 +151,7 @@ describe('a follower of the log', () => {
     expect(rows.map(({ sampleCount }) => sampleCount)).toEqual([20_000]);
     const before = bed.read((tx) => bed.samples.changesAfter(tx, 1));
     await expect(before).rejects.toThrow(ForgottenChangesError);
-    const [change] = await bed.read((tx) => bed.samples.changesAfter(tx, rows[0]!.commit - 1));
+    const [change] = (await bed.read((tx) => bed.samples.changesAfter(tx, rows[0]!.commit - 1))).changes;
     expect(change!.timeMs[0]).toBe(40_000_000);
   });
 });

@@ -258,10 +258,9 @@ async function readNews(
   const names = new Set(begun.map(keyOf));
   const isWanted = (organisation: string, series: SeriesReference) => names.has(keyOf({ organisation, ...series }));
   try {
-    const changes = await samples.changesAfter(tx, from, CHANGES_READ, isWanted);
-    if (changes.length >= CHANGES_READ) {
-      return { ...nothing, lastCommit: changes.at(-1)!.commit, isAll: false, changes, moved };
-    }
+    const read = await samples.changesAfter(tx, from, CHANGES_READ, isWanted);
+    if (!read.isAll) return { ...nothing, ...read, moved };
+    const { changes } = read;
     const previews = [];
     for (const [organisation, own] of groupBy(begun, (row) => row.organisation)) {
       const results = own.filter(({ itemId, isFilled }) => isFilled && itemId !== null);

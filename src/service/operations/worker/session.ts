@@ -156,10 +156,10 @@ export class Session implements ItemSession {
     const backlog = this.#backlog;
     if (backlog.commit >= this.tx.lastCommit) return false;
     const read = await this.context.samples.changesAfter(this.tx, backlog.commit, CHANGES_READ);
-    if (read.length === 0) return false;
+    if (read.changes.length === 0) return false;
     this.#hasWritten = true;
-    backlog.commit = read.at(-1)!.commit;
-    const changes = read.filter(({ commit }) => !backlog.ownCommits.has(commit));
+    backlog.commit = read.lastCommit;
+    const changes = read.changes.filter(({ commit }) => !backlog.ownCommits.has(commit));
     for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
       await this.#admit(organisation, own);
       await this.#addDeliveries(organisation, own);

@@ -1,5 +1,5 @@
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
-import { ForgottenChangesError, type LoggedChange } from '../../../storage/samples/samples.js';
+import { ForgottenChangesError, type LoggedChange, type LoggedChanges } from '../../../storage/samples/samples.js';
 import type { IsWanted, SampleStore } from '../../../storage/samples/store.js';
 import type { Reader } from '../../../storage/storage.js';
 import { forLog } from '../../background.js';
@@ -9,14 +9,9 @@ import type { ServiceContext } from '../../context.js';
 const CHANGES_MAX = 64;
 
 /** Changes of series, and the commits that they cover. */
-export interface Changes {
-  readonly changes: readonly LoggedChange[];
-  /** The commit up to which they are complete. */
-  readonly last: number;
+export interface Changes extends LoggedChanges {
   /** Whether the log no longer reaches back to their beginning. */
   readonly isForgotten: boolean;
-  /** Whether there are no later changes yet. */
-  readonly isAll: boolean;
 }
 
 export async function readChanges(
@@ -26,12 +21,10 @@ export async function readChanges(
   isWanted: IsWanted,
 ): Promise<Changes> {
   try {
-    const changes = await samples.changesAfter(tx, afterCommit, CHANGES_MAX, isWanted);
-    const isAll = changes.length < CHANGES_MAX;
-    return { changes, last: isAll ? tx.lastCommit : changes.at(-1)!.commit, isForgotten: false, isAll };
+    return { ...(await samples.changesAfter(tx, afterCommit, CHANGES_MAX, isWanted)), isForgotten: false };
   } catch (error) {
     if (!(error instanceof ForgottenChangesError)) throw error;
-    return { changes: [], last: tx.lastCommit, isForgotten: true, isAll: true };
+    return { changes: [], lastCommit: tx.lastCommit, isForgotten: true, isAll: true };
   }
 }
 
@@ -64,7 +57,7 @@ export class Subscription {
     const isForgotten = this.#isForgotten;
     this.#waiting = [];
     this.#isForgotten = false;
-    return { changes, last: this.#feed.commit, isForgotten, isAll: true };
+    return { changes, lastCommit: this.#feed.commit, isForgotten, isAll: true };
   }
 
   begin(feed: { readonly commit: number }): void {
@@ -209,7 +202,7 @@ class Feed {
     const read = await storage.read(this.#shard, (tx) => readChanges(samples, tx, this.#commit, this.#isWanted));
     // All followers have left meanwhile, and new ones have joined, which begin later.
     if (opened !== this.#opened) return;
-    const { changes, last, isForgotten, isAll } = read;
+    const { changes, lastCommit, isForgotten, isAll } = read;
     if (!isAll) this.#dueCommit = Number.POSITIVE_INFINITY;
     const waited = new Map<Subscription, number>();
     for (const change of changes) {
@@ -218,7 +211,7 @@ class Feed {
         subscription.add(change);
       }
     }
-    this.#commit = Math.max(this.#commit, last);
+    this.#commit = Math.max(this.#commit, lastCommit);
     for (const subscription of this.#subscriptions) {
       const waitedCount = waited.get(subscription);
       if (waitedCount === undefined && !isForgotten) continue;

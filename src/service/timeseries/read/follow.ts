@@ -97,7 +97,7 @@ async function* followLegs(
         return;
       }
       for (const leg of isQuiet() ? legs : []) {
-        leg.commit = Math.max(leg.commit, leg.subscription.take(leg.commit).last);
+        leg.commit = Math.max(leg.commit, leg.subscription.take(leg.commit).lastCommit);
       }
       // The id alone is no event, but moves Last-Event-ID on: past what others write.
       yield `: still here\nid: ${eventIdOf(legs)}\n\n`;
@@ -117,22 +117,22 @@ async function* tellOf(
   leg: Leg,
 ): AsyncGenerator<string, boolean> {
   const { shard, subscription, commit, isWanted } = leg;
-  const { changes, last, isForgotten, isAll } =
+  const { changes, lastCommit, isForgotten, isAll } =
     commit < subscription.fromCommit
       ? await storage.read(shard, (tx) => readChanges(samples, tx, commit, isWanted))
       : subscription.take(commit);
   if (isForgotten) {
-    leg.commit = last;
+    leg.commit = lastCommit;
     yield writeEvent('reset', eventIdOf(legs), RESET);
   }
   for (const [text, endedCommit] of writeChanges(changes)) {
     // A follower that takes its time is not sent to for ever either.
     if (signal.aborted) return false;
-    // The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
+    // The id stands with the lastCommit event of a commit alone: Last-Event-ID never skips what was not sent.
     if (endedCommit !== undefined) leg.commit = endedCommit;
     yield endedCommit === undefined ? text : `id: ${eventIdOf(legs)}\n${text}`;
   }
-  leg.commit = Math.max(commit, last);
+  leg.commit = Math.max(commit, lastCommit);
   return isAll;
 }
 

@@ -114,14 +114,9 @@ export async function checkSeries(
 ): Promise<void> {
   const placement = await placements.of(organisation);
   const missing = new Set<SeriesReference>();
-  const afterWork = countWork(TURN_SAMPLES);
   for (const [shard, part] of groupBy(references, ({ timeseriesId }) => placement.shardOf(timeseriesId))) {
-    await storage.read(shard, async (tx) => {
-      for (const reference of part) {
-        if ((await samples.info(tx, organisation, reference)) === undefined) missing.add(reference);
-        await afterWork(SERIES_WORK);
-      }
-    });
+    const itemIds = await storage.read(shard, (tx) => samples.itemIdsOf(tx, organisation, part));
+    for (const [i, reference] of part.entries()) if (itemIds[i] === undefined) missing.add(reference);
   }
   if (missing.size === 0) return;
   const listed = references.filter((reference) => missing.has(reference));
