@@ -18,6 +18,20 @@ export async function* inTurns<Value>(values: Iterable<Value>, valuesPerTurn: nu
   }
 }
 
+/** Maps a list that may be long; yields to the event loop after every `valuesPerTurn` values. */
+export async function mapInTurns<Value, Result>(
+  values: readonly Value[],
+  valuesPerTurn: number,
+  resultOf: (value: Value, index: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let i = 0; i < values.length; i++) {
+    if (i > 0 && i % valuesPerTurn === 0) await nextTurn();
+    results.push(resultOf(values[i]!, i));
+  }
+  return results;
+}
+
 /**
  * Counts work, in a unit of its caller's, and yields to the event loop once there was enough for a turn, which should
  * take about 10 ms.

@@ -1,6 +1,6 @@
 import { type SeriesReference, seriesKey } from '../../core/series.js';
 import { isRising } from '../../kernels/check.js';
-import { nextTurn } from '../next-turn.js';
+import { mapInTurns, nextTurn } from '../next-turn.js';
 import type { Transaction } from '../storage.js';
 import { type SampleLogRow, type SeriesRow, sampleLog, series, sourceOffsets } from '../tables/samples.js';
 import type { Catalogue } from './catalogue.js';
@@ -30,7 +30,7 @@ export async function append(
   changes: readonly SampleChange[],
   { origin, itemId }: AppendOptions,
 ): Promise<boolean> {
-  for (const change of changes) assertRising(change);
+  await mapInTurns(changes, CHANGES_PER_TURN, assertRising);
   if (origin !== undefined && !(await takeOffset(tx, organisation, origin))) return false;
   const progress = await readProgress(tx);
   const known = await catalogue.find(tx, progress, organisation, changes);
@@ -47,13 +47,12 @@ export async function append(
           clock.nowMs(),
         );
   const keyed: KeyedChange[] = [];
-  for (let i = 0; i < changes.length; i++) {
-    const change = changes[i]!;
+  await mapInTurns(changes, CHANGES_PER_TURN, (change, i) => {
     const { timeMs, value, deleted } = change;
-    if (timeMs.length === 0 && deleted === undefined) continue;
+    if (timeMs.length === 0 && deleted === undefined) return;
     const key = known[i]?.key ?? created.get(seriesKey(change))!;
     keyed.push(deleted === undefined ? { key, timeMs, value } : { key, timeMs, value, deleted });
-  }
+  });
   if (keyed.length === 0) return true;
   // A row of many series takes milliseconds to encode, and so has a turn of its own.
   if (keyed.length > SERIES_PER_TURN) await nextTurn();
@@ -64,6 +63,8 @@ export async function append(
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const SERIES_PER_TURN = 500;
+/** Changes to check, or to give their keys, before yielding: some milliseconds of work. */
+const CHANGES_PER_TURN = 5000;
 /** The most changes and samples of a row, half a megabyte: whoever reads the log takes some rows at a time. */
 const ROW_SIZE_MAX = 32_768;
 

@@ -1,5 +1,5 @@
 import { type SeriesReference, seriesKey } from '../../core/series.js';
-import { inTurns } from '../next-turn.js';
+import { inTurns, mapInTurns } from '../next-turn.js';
 import { equal, type Reader } from '../storage.js';
 import { type SeriesRow, series } from '../tables/samples.js';
 import type { Progress } from './progress.js';
@@ -22,6 +22,7 @@ interface ShardCache {
 
 const SERIES_CACHED_MAX = 200_000;
 const SERIES_LOOKED_UP = 500;
+const SERIES_PER_TURN = 5000;
 
 /**
  * Looks series up and caches them. It caches only rows of commits that are on the disk, as others may be undone, and
@@ -39,12 +40,17 @@ export class Catalogue {
   ): Promise<(KnownSeries | undefined)[]> {
     const cache = this.#cacheOf(tx, progress);
     const byId = cache?.byName.get(organisation);
-    const found = references.map(({ timeseriesId, metric }) => visibleTo(tx, byId?.get(timeseriesId)?.get(metric)));
+    const found = await mapInTurns(references, SERIES_PER_TURN, ({ timeseriesId, metric }) =>
+      visibleTo(tx, byId?.get(timeseriesId)?.get(metric)),
+    );
     if (!found.includes(undefined)) return found;
     const missing = references.filter((_, i) => found[i] === undefined);
-    const rows = new Map<string, KnownSeries>();
-    for (const [name, row] of await seriesNamed(tx, organisation, missing)) rows.set(name, this.#add(tx, cache, row));
-    return found.map((one, i) => one ?? rows.get(seriesKey(references[i]!)));
+    const named = [...(await seriesNamed(tx, organisation, missing))];
+    if (named.length === 0) return found;
+    const rows = new Map(
+      await mapInTurns(named, SERIES_PER_TURN, ([name, row]) => [name, this.#add(tx, cache, row)] as const),
+    );
+    return mapInTurns(found, SERIES_PER_TURN, (one, i) => one ?? rows.get(seriesKey(references[i]!)));
   }
 
   /** The existing series with these keys. */

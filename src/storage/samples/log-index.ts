@@ -68,7 +68,7 @@ export class LogIndex {
 
   /** Whether this very row is in it. */
   has(row: LogRow): boolean {
-    // The parts of a commit are numbered from 0, and all of them are in it.
+    // The parts of a commit are numbered from 0.
     return this.#rows[firstAfter(this.#rows, row.commit - 1) + row.part] === row;
   }
 
@@ -83,16 +83,24 @@ export class LogIndex {
     return { rows: all.map(({ row }) => row), indexes: all.map(({ index }) => index) };
   }
 
-  /**
-   * Adds the rows of the commits up to `untilCommit`, in order; skips those that it has.
-   *
-   * @returns the added rows.
-   */
-  add(rows: readonly LogRow[], untilCommit: number): LogRow[] {
-    const added = rows.filter(({ commit }) => commit > this.#untilCommit);
-    for (const row of added) this.addRow(row);
-    this.#untilCommit = Math.max(this.#untilCommit, untilCommit);
-    return added;
+  /** Its last place in the log: it has all rows up to there, perhaps some of a commit after `untilCommit`. */
+  get end(): readonly [commit: number, part: number] {
+    const last = this.#rows.at(-1);
+    const isWithin = last !== undefined && last.commit > this.#untilCommit;
+    return isWithin ? [last.commit, last.part] : [this.#untilCommit, Number.MAX_SAFE_INTEGER];
+  }
+
+  /** Adds the next row, unless it has it already; returns whether it was added. */
+  addNext(row: LogRow): boolean {
+    const [commit, part] = this.end;
+    if (row.commit < commit || (row.commit === commit && row.part <= part)) return false;
+    this.addRow(row);
+    return true;
+  }
+
+  /** To be called once it has all rows of the commits up to this one. */
+  reach(commit: number): void {
+    this.#untilCommit = Math.max(this.#untilCommit, commit);
   }
 
   addRow(row: LogRow): void {
@@ -129,7 +137,7 @@ export class LogIndex {
       changeCount = 0;
       yield;
     }
-    this.#untilCommit = Math.max(this.#untilCommit, earlier.#untilCommit);
+    this.reach(earlier.#untilCommit);
   }
 }
 

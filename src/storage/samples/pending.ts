@@ -1,4 +1,4 @@
-import { nextTurn } from '../next-turn.js';
+import { countWork, nextTurn } from '../next-turn.js';
 import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
 import { isDeletion } from './log-bytes.js';
@@ -115,20 +115,11 @@ export class PendingLogs {
     const index = await this.#indexAfter(tx.shard, progress.compactedCommit);
     if (index === undefined) return false;
     const where = [['commit', '<=', tx.durableCommit]] as const;
-    const after = [index.untilCommit, Number.MAX_SAFE_INTEGER];
-    for (let limit = rowCountMax; ; limit *= 4) {
-      const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit });
-      const isAll = rows.length < limit;
-      // The last commit may have more rows.
-      const untilCommit = isAll ? tx.durableCommit : rows.at(-1)!.commit - 1;
-      if (untilCommit > index.untilCommit) {
-        const whole = rows.filter(({ commit }) => commit <= untilCommit);
-        await this.#extend(tx.shard, index, whole, untilCommit);
-        return !isAll;
-      }
-      if (isAll) return false;
-      // All are of one commit, as the results of many items may be: it is loaded as a whole.
-    }
+    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after: index.end, limit: rowCountMax });
+    const isAll = rows.length < rowCountMax;
+    // The last commit may have more rows.
+    await this.#extend(tx.shard, index, rows, isAll ? tx.durableCommit : index.untilCommit);
+    return !isAll;
   }
 
   /** The shard's index, extended to what this reader sees on the disk; a separate index for an older state. */
@@ -143,7 +134,7 @@ export class PendingLogs {
     const index = await this.#indexAfter(tx.shard, compactedCommit);
     if (index === undefined) return loadOlder(tx, compactedCommit, untilCommit);
     if (index.untilCommit < untilCommit) {
-      await this.#extend(tx.shard, index, logRows(tx, index.untilCommit, untilCommit), untilCommit);
+      await this.#extend(tx.shard, index, rowsAfter(tx, index.end, untilCommit), untilCommit);
     }
     return index;
   }
@@ -264,8 +255,8 @@ async function loadOlder(tx: Reader, afterCommit: number, untilCommit: number): 
 }
 
 /**
- * Adds rows to an index, commit by commit, and yields in between: whoever uses the index meanwhile finds whole commits,
- * and may extend it too.
+ * Adds rows to an index, and yields in between: whoever uses the index meanwhile finds whole commits, and may extend it
+ * too.
  */
 async function extend(
   index: LogIndex,
@@ -273,31 +264,30 @@ async function extend(
   untilCommit: number,
   onAdded: (row: LogRow) => void = () => {},
 ): Promise<void> {
-  let ofCommit: LogRow[] = [];
-  let changeCount = 0;
+  const afterWork = countWork(CHANGES_PER_TURN);
   for await (const row of rows) {
-    const last = ofCommit.at(-1);
-    if (last !== undefined && last.commit < row.commit) {
-      index.add(ofCommit, last.commit).forEach(onAdded);
-      ofCommit = [];
-    }
-    if (changeCount >= CHANGES_PER_TURN) {
-      changeCount = 0;
-      await nextTurn();
-    }
+    index.reach(row.commit - 1);
     const read = logRowOf(row);
-    changeCount += 1 + read.heads.keys.length + read.byteCount / BYTES_PER_CHANGE;
-    ofCommit.push(read);
+    if (index.addNext(read)) onAdded(read);
+    await afterWork(1 + read.heads.keys.length + read.byteCount / BYTES_PER_CHANGE);
   }
-  index.add(ofCommit, untilCommit).forEach(onAdded);
+  index.reach(untilCommit);
 }
 
 const LOG_ORDER = [{ column: 'commit' }, { column: 'part' }] as const;
 
 /** The log's rows of the commits `(afterCommit, untilCommit]`, read some at a time. */
-export async function* logRows(tx: Reader, afterCommit: number, untilCommit: number): AsyncGenerator<SampleLogRow> {
+export function logRows(tx: Reader, afterCommit: number, untilCommit: number): AsyncGenerator<SampleLogRow> {
+  return rowsAfter(tx, [afterCommit, Number.MAX_SAFE_INTEGER], untilCommit);
+}
+
+async function* rowsAfter(
+  tx: Reader,
+  place: readonly [commit: number, part: number],
+  untilCommit: number,
+): AsyncGenerator<SampleLogRow> {
   const where = [['commit', '<=', untilCommit]] as const;
-  for (let after: readonly number[] = [afterCommit, Number.MAX_SAFE_INTEGER]; ; ) {
+  for (let after = place; ; ) {
     const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit: ROWS_READ });
     yield* rows;
     const last = rows.at(-1);

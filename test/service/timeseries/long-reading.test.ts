@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeFrame } from '../../../src/service/timeseries/columns-format.js';
 import { PIECE_SAMPLES } from '../../../src/service/timeseries/read/samples.js';
@@ -39,6 +40,23 @@ it.each(['text/csv', 'application/x-ndjson', 'application/vnd.windrow.columns'])
     expect(turnCount).toBeGreaterThanOrEqual(PIECES);
   },
 );
+
+it('a body whose parts have all come is stored with turns for other requests in between', async () => {
+  const line = `${JSON.stringify({ timeseriesId: 'lines', metric: 'Raw', timestamp: 0, val: 1 })}\n`;
+  const part = line.repeat(1000);
+  const parts = 40;
+  const { turnCount, result } = await turnsDuring(async () =>
+    service.app.inject({
+      method: 'POST',
+      url: '/core/samples',
+      headers: { ...headers, 'content-type': 'application/x-ndjson' },
+      payload: Readable.from(Array.from({ length: parts }, () => part)),
+    }),
+  );
+  expect(result.json().data).toMatchObject({ samples: 1, duplicate: 1000 * parts - 1 });
+  // After 128 kB at least; three parts of 62 kB are more.
+  expect(turnCount).toBeGreaterThanOrEqual(Math.floor(parts / 3));
+});
 
 it('a page of many series yields to other requests', async () => {
   const ids = Array.from({ length: 1600 }, (_, i) => `s${i}`);

@@ -5,6 +5,7 @@ import { PendingLogs } from '../../../src/storage/samples/pending.js';
 import { readProgress, START } from '../../../src/storage/samples/progress.js';
 import type { Reader, Transaction } from '../../../src/storage/storage.js';
 import { sampleLog, series } from '../../../src/storage/tables/samples.js';
+import { turnsDuring } from '../../service/turns-during.js';
 import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
 
 // The cache in memory is never ahead of the disk, and never hides what another process changed there.
@@ -26,6 +27,26 @@ const append = (of: typeof a, timeMs: number) =>
 const timesOf = async (tx: Reader, of: typeof a) => Array.from((await bed.samples.read(tx, ORGANISATION, of)).timeMs);
 
 describe('known series', () => {
+  it('of many thousands are looked up, kept and found again in turns', async () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ({ ...b, timeseriesId: `b${i}` }));
+    await bed.write((tx) =>
+      bed.samples.createResults(
+        tx,
+        ORGANISATION,
+        many.map((one) => ({ ...one, itemId: 'i' })),
+      ),
+    );
+    const catalogue = new Catalogue();
+    const find = () => bed.read((tx) => catalogue.find(tx, START, ORGANISATION, [...many, a]));
+    const first = await turnsDuring(find);
+    expect(first.result.map((one) => one?.key)).toEqual([...many.map((_, i) => i + 1), undefined]);
+    // 40 queries of 500 series, and 5,000 at a time to look for each, to keep it, and to give it.
+    expect(first.turnCount).toBeGreaterThanOrEqual(40 + 4 + 3 + 4);
+    const again = await turnsDuring(find);
+    expect(again.result).toEqual(first.result);
+    expect(again.turnCount).toBeGreaterThanOrEqual(4);
+  });
+
   it('of a drop that was undone are not mistaken for those of the drop that gets its number', async () => {
     await append(a, 1);
     await append(b, 2);

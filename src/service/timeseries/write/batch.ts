@@ -4,7 +4,7 @@ import { isAllFinite } from '../../../kernels/check.js';
 import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { sortNearlySorted } from '../../../storage/samples/nearly-sorted.js';
 import { sliceColumns } from '../../../storage/samples/patch.js';
-import type { SampleChange } from '../../../storage/samples/samples.js';
+import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
 import { FreeList } from './free-list.js';
 
 /** The numbers of samples of a batch by outcome. */
@@ -140,7 +140,7 @@ export interface Taken {
  */
 export async function takeChanges(batch: SampleBatch): Promise<Taken> {
   const taken = noneTaken();
-  const split = splitBySeries(batch);
+  const split = splitBySeries({ ...batch, series: batch.series.slice() });
   batch.rowCount = 0;
   batch.series.length = 0;
   batch.indexes.clear();
@@ -244,8 +244,11 @@ export function isSound({ rowCount, seriesIndex, timeMs, value, series }: Sample
   return isGood;
 }
 
-// A counting sort: the rows of each series that has any, in order of arrival. There may be many more series than rows.
-function splitBySeries({ rowCount, seriesIndex, timeMs, value, series }: SampleBatch): SampleChange[] {
+/**
+ * A counting sort: the rows of each series that has any, in order of arrival. There may be many more series than rows.
+ * All are sorted at once; of what is yielded later, only the names are read from the batch.
+ */
+function splitBySeries({ rowCount, seriesIndex, timeMs, value, series }: SampleBatch): Iterable<SampleChange> {
   if (scratch.slots.length < series.length) growScratch(series.length);
   const { slots } = scratch;
   const present: number[] = [];
@@ -264,18 +267,22 @@ function splitBySeries({ rowCount, seriesIndex, timeMs, value, series }: SampleB
     sortedTimes[to] = timeMs[row]!;
     sortedValues[to] = value[row]!;
   }
-  return present.map((index, n) => {
-    slots[index] = 0;
+  for (const index of present) slots[index] = 0;
+  // By now the start of each series has moved to its end, which is the start of the next.
+  return changesOf(series, present, next, { timeMs: sortedTimes, value: sortedValues });
+}
+
+/** @param starts where each of the present series starts in the columns, and the end. */
+function* changesOf(
+  series: readonly SeriesReference[],
+  present: readonly number[],
+  starts: Int32Array,
+  columns: Columns,
+): Generator<SampleChange> {
+  for (const [n, index] of present.entries()) {
     const { timeseriesId, metric } = series[index]!;
-    // By now the start of each series has moved to its end, which is the start of the next.
-    const [start, end] = [next[n]!, next[n + 1]!];
-    return {
-      timeseriesId,
-      metric,
-      timeMs: sortedTimes.subarray(start, end),
-      value: sortedValues.subarray(start, end),
-    };
-  });
+    yield { timeseriesId, metric, ...sliceColumns(columns, starts[n]!, starts[n + 1]!) };
+  }
 }
 
 // By index of a series; the slots are 0 between calls. Shared by all calls, which are synchronous.
