@@ -128,7 +128,7 @@ async function* tellOf(
   for (const [text, endedCommit] of writeChanges(changes)) {
     // A follower that takes its time is not sent to for ever either.
     if (signal.aborted) return false;
-    // The id stands with the lastCommit event of a commit alone: Last-Event-ID never skips what was not sent.
+    // The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
     if (endedCommit !== undefined) leg.commit = endedCommit;
     yield endedCommit === undefined ? text : `id: ${eventIdOf(legs)}\n${text}`;
   }
