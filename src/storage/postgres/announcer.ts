@@ -12,8 +12,8 @@ export interface OwnCommits {
 
 /**
  * Tells listeners of each shard's commits: once, in order, and by whom they are; of more than a thousand at a time only
- * the last thousand. Others may see a commit of this
- * process before its answer has come here, so commits from there on wait for that answer.
+ * the last thousand. Others may see a commit of this process before its answer has come here, so commits from there on
+ * wait for that answer.
  */
 export class Announcer {
   readonly #listeners = new Set<CommitListener>();
