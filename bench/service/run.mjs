@@ -12,16 +12,15 @@
 // from rest, and are not measured for the first `--warm` seconds: a service runs for days, and V8 compiles for some
 // seconds whenever the load changes. Figures are medians of the rounds.
 
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { readOptions, refuse } from '../../scripts/options.mjs';
 import { influxVersion, startInflux } from './influx.mjs';
 import { pour, quantile, send } from './load.mjs';
 import { startPostgres } from './postgres.mjs';
+import { startWindrow } from './windrow.mjs';
 
 const { options } = readOptions(import.meta.url, {
   seconds: { type: 'number', default: 3 },
@@ -38,7 +37,6 @@ const { seconds, warm: warmSeconds } = options;
 const listOf = (text) => text.split(',').map(Number);
 const wants = (work) => options.only === undefined || options.only === work;
 
-const command = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'windrow-bench-service-'));
 const startMs = Date.UTC(2002, 0, 1);
 const SERIES_COUNT = 100;
@@ -95,7 +93,9 @@ let windrow;
 let influx;
 try {
   if (options.postgres !== undefined) postgres = await startPostgres(folder, options.postgres === 'standby');
-  windrow = await startWindrow();
+  const store = postgres === undefined ? ['--data-dir', join(folder, 'windrow')] : ['--store', postgres.store];
+  const started = await startWindrow(store);
+  windrow = { ...started, pids: () => [started.pid, ...(postgres?.pids() ?? [])] };
   if (influxVersion() !== undefined) influx = await startInflux(join(folder, 'influx'), 18_086);
   const processor = `${cpus()[0]?.model}, ${cpus().length} cores`;
   const others = [postgres?.version, influxVersion() ?? 'no InfluxDB'].filter((other) => other !== undefined);
@@ -111,50 +111,6 @@ try {
   await influx?.stop();
   await postgres?.stop();
   rmSync(folder, { recursive: true, force: true });
-}
-
-async function startWindrow() {
-  const store = postgres === undefined ? ['--data-dir', join(folder, 'windrow')] : ['--store', postgres.store];
-  const scope = 'core_read core_write core_admin';
-  const added = spawnSync(
-    process.execPath,
-    [command, 'client', 'add', 'bench', '--org', 'bench', '--scope', scope, ...store, '--json'],
-    { encoding: 'utf8' },
-  );
-  if (added.status !== 0) throw new Error(added.stderr);
-  const { clientId, clientSecret } = JSON.parse(added.stdout);
-  const child = spawn(process.execPath, [command, 'serve', ...store, '--port', '0', '--log-level', 'error'], {
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
-  const url = await new Promise((resolve, reject) => {
-    let text = '';
-    child.stderr.on('data', (bytes) => {
-      text += bytes;
-      const match = /http:\/\/[\d.:]+/.exec(text);
-      if (match !== null) resolve(match[0]);
-    });
-    child.once('exit', () => reject(new Error(`windrow serve ended: ${text}`)));
-  });
-  const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
-  const tokenRequest = {
-    method: 'POST',
-    path: '/idm/ims/connect/token',
-    headers: { authorization: basic, 'content-type': 'application/x-www-form-urlencoded' },
-    body: Buffer.from('grant_type=client_credentials&scope=core_read%20core_write'),
-  };
-  const answer = await fetch(url + tokenRequest.path, tokenRequest);
-  if (!answer.ok) throw new Error(await answer.text());
-  const { access_token: token } = await answer.json();
-  return {
-    url,
-    pids: () => [child.pid, ...(postgres?.pids() ?? [])],
-    token,
-    tokenRequest,
-    stop: async () => {
-      child.kill('SIGTERM');
-      await new Promise((resolve) => child.once('exit', resolve));
-    },
-  };
 }
 
 function samplesAt(run, batch, index) {

@@ -1,0 +1,159 @@
+// What one client waits for while another gives the service much to do. Each prints times in milliseconds.
+//
+//   node bench/service/waits.mjs log     frames of a million samples, a kill and a start: until the first token, and then
+//                                        reads of a minute and single samples while the log is compacted
+//   node bench/service/waits.mjs wide    bodies with a sample for each of many series: the longest waits of another client
+//   node bench/service/waits.mjs range   reads of a quarter of an hour, and of all, of series with many rows in the log
+//
+//   --dist FOLDER     another build than that in dist, to compare
+//   --count 60        frames (log), series (wide, 100000 by default) or rows (range, 2000)
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readOptions, refuse } from '../../scripts/options.mjs';
+import { quantile } from './load.mjs';
+import { startWindrow } from './windrow.mjs';
+
+const { options, positionals } = readOptions(
+  import.meta.url,
+  { dist: { type: 'string' }, count: { type: 'number' } },
+  { allowPositionals: true },
+);
+const modes = { log: measureLog, wide: measureWide, range: measureRange };
+const measure = modes[positionals[0]];
+if (measure === undefined || positionals.length !== 1) refuse(`expected one of ${Object.keys(modes).join(', ')}`);
+
+const START_MS = Date.UTC(2026, 0, 1);
+const FRAME_SAMPLES = 1_000_000;
+const folder = mkdtempSync(join(tmpdir(), 'windrow-waits-'));
+const store = ['--data-dir', folder];
+let server = await startWindrow(store, { dist: options.dist });
+try {
+  await measure();
+} finally {
+  await server.stop('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function restart(signal) {
+  await server.stop(signal);
+  server = await startWindrow(store, { dist: options.dist, client: server.client });
+}
+
+async function ask(path, type, body) {
+  const headers = { authorization: `Bearer ${server.token}`, ...(type === undefined ? {} : { 'content-type': type }) };
+  const beginMs = performance.now();
+  const answer = await fetch(server.url + path, { method: body === undefined ? 'GET' : 'POST', headers, body });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${answer.status} ${text}`);
+  return performance.now() - beginMs;
+}
+
+/** Asks again and again until told to stop; returns the times in order. */
+async function askUntil(isOver, once) {
+  const times = [];
+  for (let n = 0; !isOver(); n++) {
+    times.push(await once(n));
+    await sleep(1);
+  }
+  return Float64Array.from(times).sort();
+}
+
+function summaryOf(times) {
+  const [median, p99] = [quantile(times, 0.5), quantile(times, 0.99)].map((ms) => Number(ms.toFixed(1)));
+  return { requests: times.length, median, p99, longest: [...times.slice(-3)].reverse().map(Math.round) };
+}
+
+async function measureLog() {
+  const count = options.count ?? 60;
+  const next = Array.from({ length: count }, (_, i) => i).values();
+  const pour = async () => {
+    for (const i of next) await ask('/core/samples', 'application/vnd.windrow.columns', frameOf(i));
+  };
+  await Promise.all([pour(), pour(), pour(), pour()]);
+  const beginMs = performance.now();
+  await restart('SIGKILL');
+  const firstTokenMs = Math.round(performance.now() - beginMs);
+  const endMs = performance.now() + 12_000;
+  const isOver = () => performance.now() > endMs;
+  const timeOf = (ms) => new Date(ms).toISOString();
+  const minute = `startTime=${timeOf(START_MS + 600_000)}&endTime=${timeOf(START_MS + 660_000)}`;
+  const [reads, writes] = await Promise.all([
+    askUntil(isOver, () => ask(`/core/timeseries/s${Math.min(1, count - 1)}/samples?${minute}`)),
+    askUntil(isOver, (n) =>
+      ask(
+        '/core/samples',
+        'application/json',
+        JSON.stringify([{ timeseriesId: 'live', timestamp: START_MS + n, val: n }]),
+      ),
+    ),
+  ]);
+  const peakMb = Math.round(
+    Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]) / 1024,
+  );
+  console.log('log', { frames: count, firstTokenMs, peakMb });
+  console.log('reads', summaryOf(reads));
+  console.log('writes', summaryOf(writes));
+}
+
+/** Values with all their digits, so that nothing is packed. */
+function frameOf(i) {
+  const head = Buffer.from(JSON.stringify({ timeseriesId: `s${i}`, metric: 'Raw' }).padEnd(40));
+  const prefix = Buffer.alloc(8);
+  prefix.writeUInt32LE(head.length, 0);
+  prefix.writeUInt32LE(FRAME_SAMPLES, 4);
+  const times = Float64Array.from({ length: FRAME_SAMPLES }, (_, k) => START_MS + k * 1000);
+  const values = Float64Array.from({ length: FRAME_SAMPLES }, (_, k) => Math.sin(k * 1.1 + i) * Math.E);
+  return Buffer.concat([prefix, head, Buffer.from(times.buffer), Buffer.from(values.buffer)]);
+}
+
+async function measureWide() {
+  const count = options.count ?? 100_000;
+  const bodyOf = (minute, separator) =>
+    Array.from({ length: count }, (_, i) =>
+      JSON.stringify({ timeseriesId: `sensor-${i}`, timestamp: START_MS + minute * 60_000, val: i }),
+    ).join(separator);
+  let minute = 0;
+  const send = async (what, type) => {
+    const isJson = type === 'application/json';
+    const body = isJson ? `[${bodyOf(minute++, ',')}]` : bodyOf(minute++, '\n');
+    let isOver = false;
+    const pings = askUntil(
+      () => isOver,
+      () => ask('/health/live'),
+    );
+    const bodyMs = Math.round(await ask('/core/samples', type, body));
+    // Its rows are loaded and compacted later.
+    await sleep(1500);
+    isOver = true;
+    console.log(`${what}, ${isJson ? 'JSON' : 'NDJSON'}:`, { bodyMs, ...summaryOf(await pings) });
+  };
+  await send('new series', 'application/json');
+  await send('known series', 'application/json');
+  await send('known series', 'application/x-ndjson');
+  await restart('SIGTERM');
+  await send('after a restart', 'application/json');
+}
+
+async function measureRange() {
+  const count = options.count ?? 2000;
+  for (let n = 0; n < count; n++) {
+    const timestamp = START_MS + n * 60_000;
+    const samples = Array.from({ length: 100 }, (_, k) => ({ timeseriesId: `s${k}`, timestamp, val: n + k }));
+    await ask('/core/samples', 'application/json', JSON.stringify(samples));
+  }
+  const from = new Date(START_MS + (count - 15) * 60_000).toISOString();
+  const queries = { 'a quarter of an hour': `?startTime=${from}`, all: '' };
+  for (const [what, query] of Object.entries(queries)) {
+    const endMs = performance.now() + 8000;
+    const reader = (first) =>
+      askUntil(
+        () => performance.now() > endMs,
+        (n) => ask(`/core/timeseries/s${(first + n) % 100}/samples${query}`),
+      );
+    const times = await Promise.all([reader(0), reader(25), reader(50), reader(75)]);
+    console.log(`${what}:`, summaryOf(Float64Array.from(times.flatMap((part) => [...part])).sort()));
+  }
+}
