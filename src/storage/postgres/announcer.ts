@@ -40,6 +40,17 @@ export class Announcer {
     this.#announce(shard);
   }
 
+  /**
+   * Another process says that the database holds the commits up to this one.
+   *
+   * @returns false if that is too far ahead to be believed: the database has to be asked.
+   */
+  heardOf(shard: number, commit: number): boolean {
+    if (commit > (this.#announced[shard] ?? 0) + COMMITS_TOLD_MAX) return false;
+    this.reached(shard, commit);
+    return true;
+  }
+
   /** To be called before COMMIT is sent, with the shard's row locked. */
   sending(shard: number, durableCommit: number, lastCommit: number): OwnCommits {
     const own = { shard, durableCommit, lastCommit, isCommitted: false };

@@ -134,7 +134,8 @@ export class Hints {
     for (const text of commits) {
       const [shard, commit] = text.split(':').map(Number);
       // Any role may notify, and a later version may say something else.
-      if (isShard(shard) && Number.isSafeInteger(commit)) this.#parts.announcer.reached(shard, commit!);
+      if (!isShard(shard) || !Number.isSafeInteger(commit)) continue;
+      if (!this.#parts.announcer.heardOf(shard, commit!)) this.#wake();
     }
   }
 

@@ -31,8 +31,11 @@ it('a notification before the first poll announces nothing that was there before
   await expect.poll(() => pollCount).toBeGreaterThan(2);
   expect(heard).toHaveLength(0);
   // Any role may notify.
-  for (const payload of ['', 'other', 'other 1', 'other 1:x', 'other x:2000009', 'other 99:1', 'other 1:'])
+  for (const payload of ['', 'other', 'other 1', 'other 1:x', 'other x:2000009', 'other 99:1', 'other 1:']) {
     notify(payload);
+  }
+  // A number that far ahead is not believed: commits after it would be taken for known.
+  notify(`other 1:${Number.MAX_SAFE_INTEGER}`);
   notify('other 1:2000002');
   announcer.committed(announcer.sending(0, 1_000_001, 1_000_002));
   await expect.poll(() => heard).toHaveLength(4);
