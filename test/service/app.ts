@@ -62,6 +62,8 @@ export interface TestServiceOptions {
   readonly ownsStore?: boolean;
   /** Wraps the store, so that a test can make it fail. */
   readonly storage?: (directory: string, clock: Clock) => Promise<Storage>;
+  /** Without the worker, compaction and other work in the background. */
+  readonly isQuiet?: boolean;
 }
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -134,7 +136,7 @@ async function start(
   store: StoreUnderTest,
   clock: TestClock,
   logLines: string[],
-  { settings, ownsStore = false, storage }: TestServiceOptions,
+  { settings, ownsStore = false, storage, isQuiet = false }: TestServiceOptions,
 ) {
   const log = pino({ level: 'trace' }, { write: (line) => logLines.push(line) });
   const app = createApp({ log, random: systemRandom });
@@ -158,7 +160,7 @@ async function start(
   );
   await service.register(app);
   await app.ready();
-  service.start();
+  if (!isQuiet) service.start();
   return {
     app,
     service,

@@ -44,11 +44,13 @@ export interface OpenShards {
 
 /** Changes items of an organisation, in all of its shards or in none. */
 export async function changeItems<Result>(
-  { storage, placements }: ServiceContext,
+  { storage, samples, placements }: ServiceContext,
   organisation: string,
   work: (over: OpenShards) => Promise<Result>,
 ): Promise<Result> {
   const placement = await placements.of(organisation);
+  // The transactions may read samples, and writers wait for them.
+  for (const shard of placement.shards) await samples.load(storage, shard);
   return storage.transactionOver(placement.shards, (txs) => {
     const byShard = new Map(txs.map((tx) => [tx.shard, tx]));
     return work({ placement, txs, at: (timeseriesId) => byShard.get(placement.shardOf(timeseriesId))! });

@@ -1,5 +1,5 @@
 import { openSqliteStorage } from '../../storage/index.js';
-import { loadLog, prepareHere } from '../../storage/samples/compaction/compactor.js';
+import { prepareHere } from '../../storage/samples/compaction/compactor.js';
 import type { Move } from '../../storage/samples/compaction/move.js';
 import { createSampleStore } from '../../storage/samples/store.js';
 import type { Storage } from '../../storage/storage.js';
@@ -31,7 +31,7 @@ const samples = createSampleStore({ clock: systemClock });
 
 /** @returns whether there is more of the shard's log to load. */
 export async function loadSomeLog({ directory, work: shard }: StoreMessage<number>): Promise<boolean> {
-  return loadLog(await open(directory), samples, shard);
+  return samples.loadSome(await open(directory), shard);
 }
 
 export async function prepareMove({ directory, work }: StoreMessage<MoveWork>): Promise<Move | undefined> {

@@ -36,7 +36,11 @@ interface Tail {
 
 const BYTES_CACHED_MAX = 64 * 1024 * 1024;
 const ROWS_READ = 64;
-const ROWS_ADVANCED = 64;
+/** What one reader loads: some milliseconds of work, for which writers wait. */
+const ROWS_LOADED_MAX = 64;
+const BYTES_LOADED_MAX = 4 * 1024 * 1024;
+/** Of rows that were cut to their most samples. */
+const ROW_BYTES_USUAL_MAX = 512 * 1024;
 /** Changes of series to index before yielding: some milliseconds of work. */
 const CHANGES_PER_TURN = 5000;
 /** The checksum of as many bytes takes as long as a change. */
@@ -106,17 +110,18 @@ export class PendingLogs {
   }
 
   /**
-   * Loads some of the log into memory, so that the next transaction has less to read while others wait.
+   * Loads the log's next rows into memory.
    *
-   * @returns whether there is more.
+   * @returns whether there are more.
    */
-  async advance(tx: Reader, progress: Progress, rowCountMax = ROWS_ADVANCED): Promise<boolean> {
+  async loadNext(tx: Reader, progress: Progress, rowCountMax?: number): Promise<boolean> {
     if (progress.commit > tx.durableCommit) return false;
     const index = await this.#indexAfter(tx.shard, progress.compactedCommit);
     if (index === undefined) return false;
+    const limit = rowCountMax ?? rowsToLoad(index);
     const where = [['commit', '<=', tx.durableCommit]] as const;
-    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after: index.end, limit: rowCountMax });
-    const isAll = rows.length < rowCountMax;
+    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after: index.end, limit });
+    const isAll = rows.length < limit;
     // The last commit may have more rows.
     await this.#extend(tx.shard, index, rows, isAll ? tx.durableCommit : index.untilCommit);
     return !isAll;
@@ -245,6 +250,12 @@ const ALL_TIMES: TimeRange = { fromMs: -Infinity, untilMs: Infinity };
 function addsElsewhere({ heads, damage }: LogRow, index: number, { fromMs, untilMs }: TimeRange): boolean {
   if (damage !== undefined || (heads.fromMs < untilMs && heads.untilMs > fromMs)) return false;
   return !isDeletion(heads, index);
+}
+
+/** How many rows to load next; they are most likely as large as the last one. */
+function rowsToLoad({ rows }: LogIndex): number {
+  const byteCount = rows.at(-1)?.byteCount ?? ROW_BYTES_USUAL_MAX;
+  return Math.max(1, Math.min(ROWS_LOADED_MAX, Math.floor(BYTES_LOADED_MAX / byteCount)));
 }
 
 // For a reader of an older state, whose rows the shared index may have dropped.

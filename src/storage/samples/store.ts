@@ -1,6 +1,6 @@
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
-import { countWork, inTurns } from '../next-turn.js';
-import { equal, type Reader, type Transaction } from '../storage.js';
+import { countWork, inTurns, nextTurn } from '../next-turn.js';
+import { equal, type Reader, type Storage, type Transaction } from '../storage.js';
 import {
   provisionalHeads,
   provisionalSamples,
@@ -46,6 +46,8 @@ export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleS
 }
 
 const CHANGES_PER_TURN = 1000;
+/** Readers of a call of `loadSome`. */
+const READERS_PER_LOAD = 20;
 /** Series to describe: for each, segments that the log touches may be unpacked. */
 const DESCRIBED_PER_TURN = 50;
 const RESULTS_READ = 500;
@@ -63,6 +65,8 @@ export class SampleStore {
   readonly #compaction: Compaction;
   readonly #written = new WrittenCommits();
   readonly #lookedUp = new LookedUp();
+  /** By shard: the first loading of its log. */
+  readonly #loading = new Map<number, Promise<void>>();
 
   constructor(parts: AppendParts, compaction: Compaction) {
     this.#parts = parts;
@@ -336,12 +340,44 @@ export class SampleStore {
   }
 
   /**
-   * Loads some of the log into memory, so that `compact` has less to read while writers wait.
-   *
-   * @returns whether there is more.
+   * Loads a shard's log into memory before it is first read, by short readers: one long reader would make writers wait.
+   * After that, each reader loads what is new, and background work does so too.
    */
-  async advance(tx: Reader, rowCountMax?: number): Promise<boolean> {
-    return this.#parts.logs.advance(tx, await readProgress(tx), rowCountMax);
+  load(storage: Storage, shard: number): Promise<void> {
+    let loading = this.#loading.get(shard);
+    if (loading === undefined) {
+      loading = this.#loadAll(storage, shard);
+      this.#loading.set(shard, loading);
+      loading.catch(() => this.#loading.delete(shard));
+    }
+    return loading;
+  }
+
+  async #loadAll(storage: Storage, shard: number): Promise<void> {
+    while (await this.loadSome(storage, shard));
+  }
+
+  /**
+   * Loads some of the log's new rows into memory by short readers.
+   *
+   * @returns whether there are more.
+   */
+  async loadSome(storage: Storage, shard: number): Promise<boolean> {
+    for (let count = 0; count < READERS_PER_LOAD; count++) {
+      if (!(await storage.read(shard, (tx) => this.loadNext(tx)))) return false;
+      // Each reader has a turn of its own, or requests would wait for all of them.
+      await nextTurn();
+    }
+    return true;
+  }
+
+  /**
+   * Loads the log's next rows into memory.
+   *
+   * @returns whether there are more.
+   */
+  async loadNext(tx: Reader, rowCountMax?: number): Promise<boolean> {
+    return this.#parts.logs.loadNext(tx, await readProgress(tx), rowCountMax);
   }
 
   /** Whether enough of the log up to `untilCommit` has gathered to be moved into segments. */

@@ -338,7 +338,7 @@ describe('the log in memory', () => {
       }
     });
     await append(a, 21);
-    while (await bed.read((tx) => bed.samples.advance(tx, 2)));
+    while (await bed.read((tx) => bed.samples.loadNext(tx, 2)));
     let readCount = 0;
     const times = await bed.read((tx) => {
       const find: Reader['find'] = (table, query) => {

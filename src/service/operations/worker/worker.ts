@@ -228,7 +228,7 @@ export class Worker {
   }
 
   async #claim(shard: number, held: Holding | undefined): Promise<Holding | undefined> {
-    const { storage, clock, settings } = this.#context;
+    const { storage, samples, clock, settings } = this.#context;
     const changes = this.#itemChanges;
     const lookedMs = clock.monotonicMs();
     const catalog = await storage.read(shard, (tx) => tx.get(itemCatalog, { name: 'items' }));
@@ -248,6 +248,8 @@ export class Worker {
       held.renewedMs = renewedMs;
       return held;
     }
+    // Its transactions read samples, and writers wait for them.
+    await samples.load(storage, shard);
     const worker = await ShardWorker.open(this.#context, claim, this.#parts);
     const holding = { worker, renewedMs };
     this.#held.set(shard, holding);

@@ -34,6 +34,8 @@ export async function deleteSamples(
   await checkSeries(context, organisation, [reference]);
   const shard = (await context.placements.of(organisation)).shardOf(reference.timeseriesId);
   const { samples } = context;
+  // The transaction counts samples, and writers wait for it.
+  await samples.load(context.storage, shard);
   try {
     return await writeReserved(context.storage, shard, async (tx) => {
       const count = await countIfSound(samples, tx, organisation, reference, { fromMs, untilMs });

@@ -1,4 +1,3 @@
-import { nextTurn } from '../../next-turn.js';
 import { SHARD_COUNT } from '../../shard.js';
 import type { Reader, Storage } from '../../storage.js';
 import { logProgress } from '../../tables/samples.js';
@@ -105,7 +104,7 @@ export class Compactor {
   /** The transaction only stores what was prepared, so that others do not wait long. */
   async #compact(shard: number): Promise<boolean> {
     const { storage, samples } = this.#options;
-    while (!this.#isStopping && (await loadLog(storage, samples, shard)));
+    while (!this.#isStopping && (await samples.loadSome(storage, shard)));
     if (this.#isStopping) return false;
     const untilCommit = await storage.read(shard, async (tx) => {
       const bound = await this.#boundOf(tx);
@@ -137,27 +136,9 @@ export class Compactor {
   }
 }
 
-/** Readers of a call of `loadLog`. */
-const READERS_PER_LOAD = 20;
-
-/**
- * Loads some of the log's new rows into memory in short readers, so that a longer one has less to read while writers
- * wait.
- *
- * @returns whether there are more.
- */
-export async function loadLog(storage: Storage, samples: SampleStore, shard: number): Promise<boolean> {
-  for (let count = 0; count < READERS_PER_LOAD; count++) {
-    if (!(await storage.read(shard, (tx) => samples.advance(tx)))) return false;
-    // Each reader has a turn of its own, or requests would wait for all of them.
-    await nextTurn();
-  }
-  return true;
-}
-
 export function prepareHere(storage: Storage, samples: SampleStore): PrepareMove {
   return async (shard, untilCommit) => {
-    while (await loadLog(storage, samples, shard));
+    while (await samples.loadSome(storage, shard));
     return storage.read(shard, (tx) => samples.prepareMove(tx, untilCommit));
   };
 }
