@@ -45,32 +45,48 @@ function sendOne(agent, url, { method, path, headers, body, onBytes = () => {} }
 }
 
 /**
- * Sends complete requests, as bytes, for a given time; those of the first `warmSeconds` do not count. It uses plain
- * sockets: a client that parses no more of an answer than it must leaves most of the machine to the server.
+ * Sends complete requests, as bytes, for a given time; those of the first `warmSeconds` do not count.
  *
  * @param {{ url: string, nexts: (() => Buffer)[], warmSeconds: number, seconds: number }} load a source of requests for
  * each connection.
  * @returns {Promise<{ seconds: number, latencies: Float64Array }>} latencies in ms, ascending.
  */
 export async function pour({ url, nexts, warmSeconds, seconds }) {
-  const startMs = performance.now() + 1000 * warmSeconds;
-  const endMs = startMs + 1000 * seconds;
-  const latencies = [];
-  let lastMs = startMs;
-  const lane = (next) =>
+  const lanes = await openLanes(url, nexts);
+  await lanes.run(warmSeconds);
+  const measured = await lanes.run(seconds);
+  lanes.close();
+  return { ...measured, latencies: Float64Array.from(measured.latencies).sort() };
+}
+
+/**
+ * Connections that send when told to. They are plain sockets: a client that parses no more of an answer than it must
+ * leaves most of the machine to the server.
+ *
+ * @param {(() => Buffer)[]} nexts a source of requests for each connection.
+ */
+export async function openLanes(url, nexts) {
+  const { hostname, port } = new URL(url);
+  const sockets = await Promise.all(
+    nexts.map(
+      () =>
+        new Promise((resolve, reject) => {
+          const socket = connect({ host: hostname, port: Number(port), noDelay: true }, () => resolve(socket));
+          socket.on('error', reject);
+        }),
+    ),
+  );
+  const runLane = (socket, next, endMs, latencies) =>
     new Promise((resolve, reject) => {
-      const { hostname, port } = new URL(url);
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
       let sentMs = 0;
+      let text = '';
       const sendNext = () => {
         sentMs = performance.now();
         if (sentMs > endMs) {
-          socket.destroy();
+          socket.removeAllListeners();
           resolve();
         } else socket.write(next());
       };
-      let text = '';
-      socket.on('connect', sendNext);
       socket.on('error', reject);
       socket.on('close', () => reject(new Error('the server closed the connection')));
       socket.on('data', (bytes) => {
@@ -78,16 +94,24 @@ export async function pour({ url, nexts, warmSeconds, seconds }) {
         if (!isWhole(text)) return;
         if (!text.startsWith('HTTP/1.1 2')) reject(new Error(text));
         text = '';
-        const nowMs = performance.now();
-        if (sentMs >= startMs) {
-          latencies.push(nowMs - sentMs);
-          lastMs = nowMs;
-        }
+        latencies.push(performance.now() - sentMs);
         sendNext();
       });
+      sendNext();
     });
-  await Promise.all(nexts.map(lane));
-  return { seconds: (lastMs - startMs) / 1000, latencies: Float64Array.from(latencies).sort() };
+  return {
+    /** Sends for some seconds, and until the last answers. */
+    run: async (seconds) => {
+      const latencies = [];
+      const startMs = performance.now();
+      const endMs = startMs + 1000 * seconds;
+      await Promise.all(sockets.map((socket, lane) => runLane(socket, nexts[lane], endMs, latencies)));
+      return { seconds: (performance.now() - startMs) / 1000, latencies };
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 /** Whether a text is a complete answer; one without a length has no body (204). */

@@ -36,6 +36,10 @@ export class OpeningStorage implements Storage {
     return this.#with((storage) => storage.lastCommit(shard));
   }
 
+  recentCommit(shard: number): number | Promise<number> {
+    return this.#with((storage) => storage.recentCommit(shard));
+  }
+
   transaction<Result>(
     shard: number,
     work: (tx: Transaction) => Promise<Result>,

@@ -18,6 +18,8 @@ export interface Storage {
    * each request asks.
    */
   lastCommit(shard: number): number | Promise<number>;
+  /** Like `lastCommit`, but may not know of what other processes have committed in the last few milliseconds. */
+  recentCommit(shard: number): number | Promise<number>;
   /**
    * Runs `work` and commits what it wrote, or nothing. What `work` throws is rethrown, with nothing written. Commits
    * that wait for the disk at the same time share one write (group commit).

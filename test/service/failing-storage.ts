@@ -22,6 +22,10 @@ export function failingStorage(storage: Storage, trouble: Trouble): Storage {
       stop(trouble.read);
       return storage.lastCommit(shard);
     },
+    recentCommit: async (shard) => {
+      stop(trouble.read);
+      return storage.recentCommit(shard);
+    },
     transaction: async (shard, work, claim) => {
       stop(trouble.write);
       return storage.transaction(shard, work, claim);

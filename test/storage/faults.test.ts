@@ -7,7 +7,7 @@ import type { Reader, Transaction } from '../../src/storage/storage.js';
 import type { OpenedStorage } from './conformance/opened-storage.js';
 import { thing } from './conformance/some-things.js';
 import { blobs, suiteTables, things } from './conformance/tables.js';
-import { failAt, type Held, hold } from './faults.js';
+import { failAt, type Held, hold, openDatabase } from './faults.js';
 import { openTemporary, temporaryDirectory } from './open-temporary.js';
 
 const SHARD = 2;
@@ -23,7 +23,7 @@ const putBlob = (series: number) => (tx: Transaction) =>
 
 describe('failures under the store', () => {
   let held: Held;
-  let opened: OpenedStorage;
+  let opened: Awaited<ReturnType<typeof openTemporary>>;
   beforeEach(async () => {
     held = hold();
     opened = await openTemporary({ openDatabase: held.open, tables: suiteTables });
@@ -67,6 +67,36 @@ describe('failures under the store', () => {
     await expect(careless).rejects.toBeInstanceOf(StorageFullError);
     expect(await afterThem).toBe(2);
     expect(await storage.read(SHARD, ids)).toEqual(['c', 'kept']);
+  });
+
+  it('works go on behind one that is undone, also if another process writes in between', async () => {
+    const { storage } = opened;
+    const other = openDatabase(join(opened.directory, 'windrow.db'));
+    for (const [round, between] of ['nobody', 'locks', 'commits'].entries()) {
+      held.before = (sql) => {
+        // The first writer of a group has no savepoint.
+        if (!sql.startsWith('ROLLBACK')) return;
+        held.before = () => {};
+        held.after = () => {
+          held.after = () => {};
+          if (between === 'locks') other.exec('BEGIN IMMEDIATE');
+          if (between === 'commits') other.exec(`UPDATE "windrow_shard" SET "commit" = "commit" + 1`);
+        };
+      };
+      const beforeIt = storage.transaction(SHARD, ids);
+      const undone = storage.transaction(SHARD, async (tx) => {
+        await tx.insert(things, thing({ id: `undone ${round}` }));
+        throw new Error('undone');
+      });
+      const behind = storage.transaction(SHARD, insert(`behind ${round}`));
+      await expect(undone).rejects.toThrow('undone');
+      expect(await beforeIt).not.toContain(`undone ${round}`);
+      if (between === 'locks') other.exec('ROLLBACK');
+      // After the first two rounds, and the commit of the other process.
+      expect(await behind).toBe([2, 3, 5][round]);
+    }
+    other.close();
+    expect(await storage.read(SHARD, ids)).toEqual(['behind 0', 'behind 1', 'behind 2', 'kept']);
   });
 
   it('any statement may find the disk full or the database locked: the store goes on without its commit', async () => {

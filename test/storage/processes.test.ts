@@ -50,6 +50,18 @@ describe('several processes over one file', () => {
     expect(heard).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
   });
 
+  it('where a recent number will do, commits of the same process count at once and those of others soon', async () => {
+    const [a, b] = [await open(), await open()];
+    await a.transaction(SHARD, insert('first'));
+    expect(await a.recentCommit(SHARD)).toBe(1);
+    await a.transaction(SHARD, insert('second'));
+    expect(await a.recentCommit(SHARD)).toBe(2);
+    await b.transaction(SHARD, insert('third'));
+    expect(await a.lastCommit(SHARD)).toBe(3);
+    await expect.poll(() => a.recentCommit(SHARD), { timeout: 60_000 }).toBe(3);
+    expect(await b.recentCommit(SHARD)).toBe(3);
+  });
+
   it('commits of many writers in two processes are numbered without gaps, and none is lost', async () => {
     const [a, b] = [await open(), await open()];
     const works = Array.from({ length: 200 }, async (_, i) => {

@@ -16,16 +16,18 @@ export function countErrors(storage: Storage, { storeErrors }: Metrics): Storage
     if (code.startsWith('storage.') && code !== 'storage.duplicate') storeErrors.inc({ code });
     throw error;
   };
+  const countAny = <Result>(ask: () => Result | Promise<Result>): Result | Promise<Result> => {
+    try {
+      const answer = ask();
+      return answer instanceof Promise ? answer.catch(count) : answer;
+    } catch (error) {
+      return count(error);
+    }
+  };
   return {
     read: (shard, work) => storage.read(shard, work).catch(count),
-    lastCommit: (shard) => {
-      try {
-        const last = storage.lastCommit(shard);
-        return typeof last === 'number' ? last : last.catch(count);
-      } catch (error) {
-        return count(error);
-      }
-    },
+    lastCommit: (shard) => countAny(() => storage.lastCommit(shard)),
+    recentCommit: (shard) => countAny(() => storage.recentCommit(shard)),
     transaction: (shard, work, options) => storage.transaction(shard, work, options).catch(count),
     transactionOver: (shards, work, options) => storage.transactionOver(shards, work, options).catch(count),
     claim: (shard, owner, leaseMs) => storage.claim(shard, owner, leaseMs).catch(count),

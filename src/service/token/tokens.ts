@@ -88,7 +88,8 @@ interface TokenCache {
 const CACHED_COUNT_MAX = 10_000;
 
 /**
- * Compares the store's commit number on each request, so that a token that another process revoked is refused at once.
+ * Compares the store's commit number on each request, so that a token that another process revoked is refused within
+ * milliseconds, and one revoked by this process at once.
  */
 export class Authenticator {
   readonly #context: Pick<ServiceContext, 'storage' | 'clock'>;
@@ -114,7 +115,7 @@ export class Authenticator {
     const known = rows.get(token);
     if (known === undefined) return this.#readValid(token);
     const choose = (last: number) => (last === commit ? this.#unlessExpired(known) : this.#readValid(token));
-    const last = this.#context.storage.lastCommit(IDENTITY_SHARD);
+    const last = this.#context.storage.recentCommit(IDENTITY_SHARD);
     return typeof last === 'number' ? choose(last) : last.then(choose);
   }
 

@@ -80,6 +80,11 @@ export class PostgresStorage implements Storage {
     return known.call();
   }
 
+  /** Not a notification's number: any role of the database may notify. */
+  recentCommit(shard: number): Promise<number> {
+    return this.lastCommit(shard);
+  }
+
   #readLastCommit(shard: number): Promise<number> {
     const { version } = this.#parts.writer;
     const sql = `SELECT "commit", ${OLDEST_VERSION} FROM "windrow_shard" WHERE "shard" = ?`;

@@ -103,9 +103,17 @@ export class SqliteStorage implements Storage {
   }
 
   lastCommit(shard: number): number | Promise<number> {
+    return this.#lastCommit(shard, () => !this.#turns.areTaken && this.#counters.isCurrent(shard));
+  }
+
+  recentCommit(shard: number): number | Promise<number> {
+    return this.#lastCommit(shard, () => this.#counters.wasCurrent(shard, this.#turns.areTaken));
+  }
+
+  #lastCommit(shard: number, isKnown: () => boolean): number | Promise<number> {
     this.#assertUsable(shard);
     try {
-      if (this.#counters.isCurrent(shard, this.#turns.areTaken)) return this.#counters.numbersOf(shard).durableCommit;
+      if (isKnown()) return this.#counters.numbersOf(shard).durableCommit;
     } catch (error) {
       throw this.#parts.explain(error);
     }

@@ -25,6 +25,7 @@ async function openFailing() {
       transaction,
       transactionOver: storage.transactionOver.bind(storage),
       lastCommit: storage.lastCommit.bind(storage),
+      recentCommit: storage.recentCommit.bind(storage),
       claim: storage.claim.bind(storage),
       release: storage.release.bind(storage),
       maintains: storage.maintains.bind(storage),

@@ -203,6 +203,7 @@ function mortalStorage(storage: Storage) {
       return result;
     },
     lastCommit: (shard) => storage.lastCommit(shard),
+    recentCommit: (shard) => storage.recentCommit(shard),
     transaction: (shard, work, claim) => {
       const inTransaction = async (tx: Transaction) => {
         const result = await work(tx);
