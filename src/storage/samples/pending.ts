@@ -119,8 +119,7 @@ export class PendingLogs {
     const index = await this.#indexAfter(tx.shard, progress.compactedCommit);
     if (index === undefined) return false;
     const limit = rowCountMax ?? rowsToLoad(index);
-    const where = [['commit', '<=', tx.durableCommit]] as const;
-    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after: index.end, limit });
+    const rows = await rowsFrom(tx, index.end, tx.durableCommit, limit);
     const isAll = rows.length < limit;
     // The last commit may have more rows.
     await this.#extend(tx.shard, index, rows, isAll ? tx.durableCommit : index.untilCommit);
@@ -292,17 +291,28 @@ export function logRows(tx: Reader, afterCommit: number, untilCommit: number): A
   return rowsAfter(tx, [afterCommit, Number.MAX_SAFE_INTEGER], untilCommit);
 }
 
-async function* rowsAfter(
-  tx: Reader,
-  place: readonly [commit: number, part: number],
-  untilCommit: number,
-): AsyncGenerator<SampleLogRow> {
-  const where = [['commit', '<=', untilCommit]] as const;
+async function* rowsAfter(tx: Reader, place: Place, untilCommit: number): AsyncGenerator<SampleLogRow> {
   for (let after = place; ; ) {
-    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit: ROWS_READ });
+    const rows = await rowsFrom(tx, after, untilCommit, ROWS_READ);
     yield* rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < ROWS_READ) return;
     after = [last.commit, last.part];
   }
+}
+
+/** The log's first rows of the commits `(afterCommit, untilCommit]`. */
+export function logRowsAfter(
+  tx: Reader,
+  afterCommit: number,
+  untilCommit: number,
+  limit: number,
+): Promise<SampleLogRow[]> {
+  return rowsFrom(tx, [afterCommit, Number.MAX_SAFE_INTEGER], untilCommit, limit);
+}
+
+type Place = readonly [commit: number, part: number];
+
+function rowsFrom(tx: Reader, after: Place, untilCommit: number, limit: number): Promise<SampleLogRow[]> {
+  return tx.find(sampleLog, { where: [['commit', '<=', untilCommit]], orderBy: LOG_ORDER, after, limit });
 }

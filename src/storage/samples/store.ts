@@ -17,7 +17,7 @@ import { defaultSizes, type Sizes } from './compaction/rewrite.js';
 import { readChange } from './log-bytes.js';
 import { inspectRow } from './log-row.js';
 import { LookedUp } from './looked-up.js';
-import { logRows, PendingLogs } from './pending.js';
+import { logRows, logRowsAfter, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
 import { describeSeries, readProvisional, readSamples } from './read.js';
 import {
@@ -65,8 +65,10 @@ export class SampleStore {
   readonly #compaction: Compaction;
   readonly #written = new WrittenCommits();
   readonly #lookedUp = new LookedUp();
-  /** By shard: the first loading of its log. */
+  /** By shard: the loading of its log before it was read. */
   readonly #loading = new Map<number, Promise<void>>();
+  /** Shards that were read since `wasRead` was asked. */
+  readonly #read = new Set<number>();
 
   constructor(parts: AppendParts, compaction: Compaction) {
     this.#parts = parts;
@@ -188,6 +190,7 @@ export class SampleStore {
     if (seen?.row === null) return NO_COLUMNS;
     const [known] = await catalogue.find(tx, progress, organisation, [of]);
     if (known === undefined) return NO_COLUMNS;
+    this.#read.add(tx.shard);
     const log = await logs.open(tx, progress);
     const { key, itemId } = known;
     const { fromMs = -Infinity, untilMs = Infinity } = range;
@@ -223,6 +226,7 @@ export class SampleStore {
   }
 
   async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
+    this.#read.add(tx.shard);
     const log = await this.#parts.logs.open(tx, await readProgress(tx));
     const infos: SeriesInfo[] = [];
     for await (const row of inTurns(rows, DESCRIBED_PER_TURN)) {
@@ -340,8 +344,8 @@ export class SampleStore {
   }
 
   /**
-   * Loads a shard's log into memory before it is first read, by short readers: one long reader would make writers wait.
-   * After that, each reader loads what is new, and background work does so too.
+   * Loads a shard's log into memory before it is read, by short readers: one long reader would make writers wait.
+   * Resolves at once as long as background work keeps it loaded, which it does while the shard is read (`wasRead`).
    */
   load(storage: Storage, shard: number): Promise<void> {
     let loading = this.#loading.get(shard);
@@ -350,7 +354,15 @@ export class SampleStore {
       this.#loading.set(shard, loading);
       loading.catch(() => this.#loading.delete(shard));
     }
+    this.#read.add(shard);
     return loading;
+  }
+
+  /** Whether samples of a shard were read since the last call; if not, the next reader loads the log again. */
+  wasRead(shard: number): boolean {
+    const wasRead = this.#read.delete(shard);
+    if (!wasRead) this.#loading.delete(shard);
+    return wasRead;
   }
 
   async #loadAll(storage: Storage, shard: number): Promise<void> {
@@ -380,9 +392,10 @@ export class SampleStore {
     return this.#parts.logs.loadNext(tx, await readProgress(tx), rowCountMax);
   }
 
-  /** Whether enough of the log up to `untilCommit` has gathered to be moved into segments. */
-  isMoveDue(tx: Reader, untilCommit: number): Promise<boolean> {
-    return this.#compaction.isDue(tx, untilCommit);
+  /** Whether the log has rows up to `untilCommit` that are not in segments. */
+  async hasLog(tx: Reader, untilCommit: number): Promise<boolean> {
+    const { compactedCommit } = await readProgress(tx);
+    return (await logRowsAfter(tx, compactedCommit, untilCommit, 1)).length > 0;
   }
 
   /**

@@ -6,8 +6,8 @@ import { sampleLog } from '../../../src/storage/tables/samples.js';
 import { openTestService, type TestService } from '../app.js';
 import { failingStorage } from '../failing-storage.js';
 
-// After a start nothing of the log is in memory. Writers of the embedded store wait for each reader, so none of them may
-// read all of it.
+// After a start nothing of the log is in memory, nor what was written while nobody read. Writers of the embedded store wait
+// for each reader, so none of them may read all of it.
 
 const organisation = 'acme';
 const ROWS = 500;
@@ -102,5 +102,20 @@ describe('the first reader of the log after a start is a short one', () => {
     await request();
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(READER_ROWS_MAX);
+  });
+
+  it('and so is the one after a time without any', async () => {
+    await ask('POST', '/core/samples', [{ timeseriesId: 'a', metric: 'Raw', timestamp: 0, val: 0 }]);
+    await ask('GET', '/core/timeseries/a/samples');
+    const shard = shardOf(organisation);
+    const { samples } = service.service.context;
+    // As compaction asks before it loads what was written since.
+    expect([samples.wasRead(shard), samples.wasRead(shard)]).toEqual([true, false]);
+    await fillLog();
+    most = 0;
+    await ask('GET', '/core/timeseries/a/samples');
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(READER_ROWS_MAX);
+    expect(samples.wasRead(shard)).toBe(true);
   });
 });

@@ -33,13 +33,6 @@ export class Compaction {
     this.#sizes = sizes;
   }
 
-  /** Whether a round is under way, or enough has gathered for the next. */
-  async isDue(tx: Reader, untilCommit: number): Promise<boolean> {
-    const stored = await readProgress(tx);
-    const log = await this.#logs.open(tx, stored);
-    return (await this.#begin(tx, log, stored, untilCommit, false)) !== undefined;
-  }
-
   /** Undefined if none is due. */
   async prepare(tx: Reader, untilCommit: number, isEager: boolean): Promise<Move | undefined> {
     const stored = await readProgress(tx);

@@ -104,11 +104,12 @@ export class Compactor {
   /** The transaction only stores what was prepared, so that others do not wait long. */
   async #compact(shard: number): Promise<boolean> {
     const { storage, samples } = this.#options;
-    while (!this.#isStopping && (await samples.loadSome(storage, shard)));
+    // So that readers find in memory what was written since. If there are none, the next one loads it.
+    if (samples.wasRead(shard)) while (!this.#isStopping && (await samples.loadSome(storage, shard)));
     if (this.#isStopping) return false;
     const untilCommit = await storage.read(shard, async (tx) => {
       const bound = await this.#boundOf(tx);
-      return (await samples.isMoveDue(tx, bound)) ? bound : undefined;
+      return (await samples.hasLog(tx, bound)) ? bound : undefined;
     });
     const move = untilCommit === undefined ? undefined : await this.#prepareUnlessStopped(shard, untilCommit);
     if (move === undefined) return false;
