@@ -4,9 +4,10 @@
 //                                        reads of a minute and single samples while the log is compacted
 //   node bench/service/waits.mjs wide    bodies with a sample for each of many series: the longest waits of another client
 //   node bench/service/waits.mjs range   reads of a quarter of an hour, and of all, of series with many rows in the log
+//   node bench/service/waits.mjs delete  the deletion of most of a long series: the longest waits of a client that writes
 //
 //   --dist FOLDER     another build than that in dist, to compare
-//   --count 60        frames (log), series (wide, 100000 by default) or rows (range, 2000)
+//   --count 60        frames (log; delete, 6), series (wide, 100000 by default) or rows (range, 2000)
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +22,7 @@ const { options, positionals } = readOptions(
   { dist: { type: 'string' }, count: { type: 'number' } },
   { allowPositionals: true },
 );
-const modes = { log: measureLog, wide: measureWide, range: measureRange };
+const modes = { log: measureLog, wide: measureWide, range: measureRange, delete: measureDelete };
 const measure = modes[positionals[0]];
 if (measure === undefined || positionals.length !== 1) refuse(`expected one of ${Object.keys(modes).join(', ')}`);
 
@@ -42,10 +43,10 @@ async function restart(signal) {
   server = await startWindrow(store, { dist: options.dist, client: server.client });
 }
 
-async function ask(path, type, body) {
+async function ask(path, type, body, method = body === undefined ? 'GET' : 'POST') {
   const headers = { authorization: `Bearer ${server.token}`, ...(type === undefined ? {} : { 'content-type': type }) };
   const beginMs = performance.now();
-  const answer = await fetch(server.url + path, { method: body === undefined ? 'GET' : 'POST', headers, body });
+  const answer = await fetch(server.url + path, { method, headers, body });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${answer.status} ${text}`);
   return performance.now() - beginMs;
@@ -99,14 +100,42 @@ async function measureLog() {
 }
 
 /** Values with all their digits, so that nothing is packed. */
-function frameOf(i) {
-  const head = Buffer.from(JSON.stringify({ timeseriesId: `s${i}`, metric: 'Raw' }).padEnd(40));
+function frameOf(i, timeseriesId = `s${i}`, startMs = START_MS) {
+  const head = Buffer.from(JSON.stringify({ timeseriesId, metric: 'Raw' }).padEnd(40));
   const prefix = Buffer.alloc(8);
   prefix.writeUInt32LE(head.length, 0);
   prefix.writeUInt32LE(FRAME_SAMPLES, 4);
-  const times = Float64Array.from({ length: FRAME_SAMPLES }, (_, k) => START_MS + k * 1000);
+  const times = Float64Array.from({ length: FRAME_SAMPLES }, (_, k) => startMs + k * 1000);
   const values = Float64Array.from({ length: FRAME_SAMPLES }, (_, k) => Math.sin(k * 1.1 + i) * Math.E);
   return Buffer.concat([prefix, head, Buffer.from(times.buffer), Buffer.from(values.buffer)]);
+}
+
+async function measureDelete() {
+  const count = options.count ?? 6;
+  const timeOf = (sample) => START_MS + sample * 1000;
+  for (let i = 0; i < count; i++) {
+    await ask('/core/samples', 'application/vnd.windrow.columns', frameOf(i, 'long', timeOf(i * FRAME_SAMPLES)));
+  }
+  // Until it is in segments.
+  await sleep(2500 * count);
+  const answer = await fetch(server.url + server.tokenRequest.path, {
+    ...server.tokenRequest,
+    body: 'grant_type=client_credentials&scope=core_write%20core_admin',
+  });
+  server = { ...server, token: (await answer.json()).access_token };
+  let isOver = false;
+  const writes = askUntil(
+    () => isOver,
+    (n) => ask('/core/samples', 'application/json', JSON.stringify([{ timeseriesId: 'live', timestamp: n, val: n }])),
+  );
+  await sleep(500);
+  const [start, end] = [timeOf(1), timeOf((count - 0.5) * FRAME_SAMPLES)].map((ms) => new Date(ms).toISOString());
+  const path = `/core/timeseries/long/samples?startTime=${start}&endTime=${end}`;
+  const deleteMs = Math.round(await ask(path, undefined, undefined, 'DELETE'));
+  await sleep(300);
+  isOver = true;
+  console.log('delete', { samples: (count - 0.5) * FRAME_SAMPLES - 1, deleteMs });
+  console.log('writes', summaryOf(await writes));
 }
 
 async function measureWide() {

@@ -1,11 +1,13 @@
 import { nextDouble } from '../../core/next-double.js';
 import { DamagedSamplesError } from '../errors.js';
+import { countWork } from '../next-turn.js';
 import type { Reader } from '../storage.js';
-import { provisionalSamples, type SeriesRow } from '../tables/samples.js';
+import { provisionalSamples, type SegmentRow, type SeriesRow } from '../tables/samples.js';
 import { between, indexAt, isEmptyPatch, overlay, type Patch, patchBetween, sliceColumns } from './patch.js';
-import { type Columns, concatenate, NO_COLUMNS, type SampleRange, type SeriesInfo } from './samples.js';
+import { type Columns, concatenate, NO_COLUMNS, type SampleRange, type SeriesInfo, type TimeRange } from './samples.js';
 import {
   checkStart,
+  countOfSegment,
   isErased,
   SegmentCursor,
   segmentsBefore,
@@ -96,6 +98,37 @@ function cutTo(columns: Columns, limit: number, isDescending: boolean): Columns 
   if (length <= limit) return columns;
   return isDescending ? sliceColumns(columns, length - limit, length) : sliceColumns(columns, 0, limit);
 }
+
+/** Counts the final samples of a range. Segments that lie within it, untouched by the log, are not unpacked. */
+export async function countSamples(tx: Reader, { key, patch }: OpenSeries, range: TimeRange): Promise<number> {
+  const { fromMs, untilMs } = range;
+  const change = patchBetween(patch, fromMs, untilMs);
+  const cursor = new SegmentCursor(tx, key);
+  const afterWork = countWork(SEGMENTS_PER_TURN);
+  let count = change.timeMs.length;
+  for (let atMs = fromMs; atMs < untilMs; ) {
+    const segment = await cursor.seek(atMs);
+    if (segment === undefined) break;
+    const { startMs, endMs } = segment;
+    if (startMs >= untilMs) {
+      checkStart(segment, untilMs);
+      break;
+    }
+    atMs = nextDouble(endMs);
+    if (isErased(segment, patch)) continue;
+    const own = patchBetween(change, startMs, atMs);
+    const isWhole = startMs >= fromMs && endMs < untilMs && isEmptyPatch(own);
+    count += isWhole ? countOfSegment(segment) : countOf(segment, own, range) - own.timeMs.length;
+    await afterWork(1);
+  }
+  return count;
+}
+
+function countOf(segment: SegmentRow, patch: Patch, { fromMs, untilMs }: TimeRange): number {
+  return between(overlay(unpackSegments([segment]), patch), fromMs, untilMs).timeMs.length;
+}
+
+const SEGMENTS_PER_TURN = 128;
 
 type Counted = Pick<SeriesInfo, 'sampleCount' | 'firstMs' | 'lastMs'>;
 

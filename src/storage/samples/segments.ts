@@ -62,6 +62,12 @@ function isSound(row: SegmentRow): boolean {
   return row.checksum === null || row.checksum === checksumOf(row);
 }
 
+/** @throws DamagedSamplesError if it is damaged. */
+export function countOfSegment(row: SegmentRow): number {
+  if (!isSound(row)) throw damaged(row);
+  return row.sampleCount;
+}
+
 /**
  * Checks a segment that is passed over because it starts so late.
  *

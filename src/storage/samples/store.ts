@@ -19,7 +19,7 @@ import { inspectRow } from './log-row.js';
 import { LookedUp } from './looked-up.js';
 import { logRows, logRowsAfter, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
-import { describeSeries, readProvisional, readSamples } from './read.js';
+import { countSamples, describeSeries, type OpenSeries, readProvisional, readSamples } from './read.js';
 import {
   type Columns,
   ForgottenChangesError,
@@ -29,6 +29,7 @@ import {
   type SampleChange,
   type SampleRange,
   type SeriesInfo,
+  type TimeRange,
 } from './samples.js';
 import { packProvisional, unpackProvisional } from './segments.js';
 import { WrittenCommits } from './written.js';
@@ -184,19 +185,38 @@ export class SampleStore {
 
   /** Samples in time order; if descending, still in time order, but taken from the end. Empty for an unknown series. */
   async read(tx: Reader, organisation: string, of: SeriesReference, range: SampleRange = {}): Promise<Columns> {
+    const opened = await this.#open(tx, organisation, of, range);
+    return opened === undefined ? NO_COLUMNS : readSamples(tx, opened, range);
+  }
+
+  /**
+   * The number of final samples in a range, without unpacking most of them.
+   *
+   * @throws DamagedSamplesError if some of them are damaged.
+   */
+  async count(tx: Reader, organisation: string, of: SeriesReference, range: TimeRange): Promise<number> {
+    const opened = await this.#open(tx, organisation, of, range);
+    return opened === undefined ? 0 : countSamples(tx, opened, range);
+  }
+
+  async #open(
+    tx: Reader,
+    organisation: string,
+    of: SeriesReference,
+    { fromMs = -Infinity, untilMs = Infinity }: SampleRange,
+  ): Promise<OpenSeries | undefined> {
     const { catalogue, logs } = this.#parts;
     const progress = await readProgress(tx);
     const seen = this.#lookedUp.of(tx, organisation, of);
-    if (seen?.row === null) return NO_COLUMNS;
+    if (seen?.row === null) return undefined;
     const [known] = await catalogue.find(tx, progress, organisation, [of]);
-    if (known === undefined) return NO_COLUMNS;
+    if (known === undefined) return undefined;
     this.#read.add(tx.shard);
     const log = await logs.open(tx, progress);
     const { key, itemId } = known;
-    const { fromMs = -Infinity, untilMs = Infinity } = range;
     const patch = await log.patchOf(known, { fromMs, untilMs });
     const isPreviewed = itemId !== null && seen?.isPreviewed !== false;
-    return readSamples(tx, { key, patch, isPreviewed, hasSegments: seen?.row.sampleCount !== 0 }, range);
+    return { key, patch, isPreviewed, hasSegments: seen?.row.sampleCount !== 0 };
   }
 
   /** The series of an organisation with their time ranges, in order of (timeseriesId, metric), after a place. */

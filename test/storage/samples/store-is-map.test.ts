@@ -211,6 +211,9 @@ async function expectWorld(
     for (const range of ranges) {
       const expected = select(range.isFinalOnly === true ? finals : all, range);
       expectSameColumns(await samples.read(tx, ORGANISATION, reference, range), expected);
+      const { fromMs = -Infinity, untilMs = Infinity } = range;
+      const { timeMs } = select(finals, { fromMs, untilMs });
+      expect(await samples.count(tx, ORGANISATION, reference, { fromMs, untilMs })).toBe(timeMs.length);
     }
   }
 }

@@ -1,15 +1,13 @@
 import type { Static } from 'typebox';
-import { nextDouble } from '../../../core/next-double.js';
 import { type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
-import { nextTurn } from '../../../storage/next-turn.js';
 import { NO_COLUMNS, ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { SampleStore } from '../../../storage/samples/store.js';
-import { type Reader, writeReserved } from '../../../storage/storage.js';
+import { writeReserved } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
 import { readSamplesQuery } from '../read/query.js';
-import { checkSeries, PIECE_SAMPLES } from '../read/samples.js';
+import { checkSeries } from '../read/samples.js';
 import type { deleteQuery } from '../schemas.js';
 
 /**
@@ -36,48 +34,24 @@ export async function deleteSamples(
   const { samples } = context;
   // The transaction counts samples, and writers wait for it.
   await samples.load(context.storage, shard);
-  try {
-    return await writeReserved(context.storage, shard, async (tx) => {
-      const count = await countIfSound(samples, tx, organisation, reference, { fromMs, untilMs });
-      if (count === 0) return 0;
-      await samples.append(tx, organisation, [{ ...reference, ...NO_COLUMNS, deleted: { fromMs, untilMs } }]);
-      onStored(shard);
-      return count;
-    });
-  } catch (error) {
-    throw error instanceof ResultSeriesError ? writtenByItem(error) : error;
-  }
+  return writeReserved(context.storage, shard, async (tx) => {
+    const [itemId] = await samples.itemIdsOf(tx, organisation, [reference]);
+    if (itemId != null) throw writtenByItem(new ResultSeriesError(reference, itemId));
+    const count = await countIfSound(samples, tx, organisation, reference, { fromMs, untilMs });
+    if (count === 0) return 0;
+    await samples.append(tx, organisation, [{ ...reference, ...NO_COLUMNS, deleted: { fromMs, untilMs } }]);
+    onStored(shard);
+    return count;
+  });
 }
 
 /** Null if some are damaged: these cannot be counted, and to delete them is how to mend it. */
-async function countIfSound(...of: Parameters<typeof countSamples>): Promise<number | null> {
+async function countIfSound(samples: SampleStore, ...of: Parameters<SampleStore['count']>): Promise<number | null> {
   try {
-    return await countSamples(...of);
+    return await samples.count(...of);
   } catch (error) {
     if (error instanceof DamagedSamplesError) return null;
     throw error;
-  }
-}
-
-// In pieces, so that a long series is not held in memory, and others have their turns.
-async function countSamples(
-  samples: SampleStore,
-  tx: Reader,
-  organisation: string,
-  reference: SeriesReference,
-  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
-): Promise<number> {
-  let count = 0;
-  for (let start = fromMs; ; await nextTurn()) {
-    const { timeMs } = await samples.read(tx, organisation, reference, {
-      fromMs: start,
-      untilMs,
-      limit: PIECE_SAMPLES,
-    });
-    count += timeMs.length;
-    const last = timeMs.at(-1);
-    if (last === undefined || timeMs.length < PIECE_SAMPLES) return count;
-    start = nextDouble(last);
   }
 }
 
