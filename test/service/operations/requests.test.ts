@@ -168,6 +168,15 @@ describe('409: conflicts with what is stored', () => {
     expect((await posting.call('POST', '/core/samples', [sample])).statusCode).toBe(409);
   });
 
+  it('a deletion of samples of a result, also where it has none', async () => {
+    await posting.run(hourly('guarded'));
+    for (const range of ['all=true', 'startTime=1900-01-01T00:00:00Z&endTime=1900-01-02T00:00:00Z']) {
+      const url = `/core/timeseries/guarded/samples?metric=Result&${range}`;
+      const { statusCode, body } = await posting.call('DELETE', url);
+      expect([statusCode, body.data]).toMatchObject([409, { series: { timeseriesId: 'guarded', metric: 'Result' } }]);
+    }
+  });
+
   it('items of several requests that would wait for each other', async () => {
     const reads = (from: string, to: string) => [
       {

@@ -6,8 +6,8 @@ import { sampleLog } from '../../../src/storage/tables/samples.js';
 import { openTestService, type TestService } from '../app.js';
 import { failingStorage } from '../failing-storage.js';
 
-// After a start nothing of the log is in memory, nor what was written while nobody read. Writers of the embedded store wait
-// for each reader, so none of them may read all of it.
+// After a start nothing of the log is in memory, nor what was written while nobody read. Writers of the embedded store
+// wait for each reader, so none of them may read all of it.
 
 const organisation = 'acme';
 const ROWS = 500;
