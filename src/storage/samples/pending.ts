@@ -126,6 +126,12 @@ export class PendingLogs {
     return !isAll;
   }
 
+  /** Drops the rows that are in segments from memory, as whoever reads does. */
+  async dropCompacted(tx: Reader, progress: Progress): Promise<void> {
+    const isSettled = progress.commit <= tx.durableCommit;
+    if (isSettled && this.#indexes.has(tx.shard)) await this.#indexAfter(tx.shard, progress.compactedCommit);
+  }
+
   /** The shard's index, extended to what this reader sees on the disk; a separate index for an older state. */
   async #durable(tx: Reader, progress: Progress): Promise<LogIndex> {
     const { compactedCommit } = progress;

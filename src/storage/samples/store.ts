@@ -412,6 +412,11 @@ export class SampleStore {
     return this.#parts.logs.loadNext(tx, await readProgress(tx), rowCountMax);
   }
 
+  /** Drops the log's rows that are in segments from memory, as nobody may read for long. */
+  async dropCompacted(tx: Reader): Promise<void> {
+    await this.#parts.logs.dropCompacted(tx, await readProgress(tx));
+  }
+
   /** Whether the log has rows up to `untilCommit` that are not in segments. */
   async hasLog(tx: Reader, untilCommit: number): Promise<boolean> {
     const { compactedCommit } = await readProgress(tx);

@@ -352,4 +352,26 @@ describe('the log in memory', () => {
     expect(times).toEqual(Array.from({ length: 21 }, (_, i) => i + 1));
     expect(readCount).toBe(0);
   });
+
+  it('does not keep rows in memory that are in segments, though nobody reads', async () => {
+    for (let timeMs = 1; timeMs <= 5; timeMs++) await append(a, timeMs);
+    const logs = new PendingLogs();
+    const countReads = (work: (tx: Reader) => Promise<unknown>) =>
+      bed.read(async (tx) => {
+        let count = 0;
+        const find: Reader['find'] = (table, query) => {
+          if (table.name === sampleLog.name) count++;
+          return tx.find(table, query);
+        };
+        const { shard, lastCommit, durableCommit } = tx;
+        await work({ shard, lastCommit, durableCommit, find, get: tx.get.bind(tx), count: tx.count.bind(tx) });
+        return count;
+      });
+    const open = async (tx: Reader) => logs.open(tx, await readProgress(tx));
+    expect(await countReads(open)).toBe(1);
+    expect(await countReads(open)).toBe(0);
+    await countReads(async (tx) => logs.dropCompacted(tx, { ...(await readProgress(tx)), compactedCommit: 3 }));
+    // A reader of the state before has to read those rows again.
+    expect(await countReads(open)).toBe(1);
+  });
 });

@@ -211,7 +211,11 @@ it('the compactor goes on with other shards while one is blocked', async () => {
   const compactor = new Compactor({
     storage: bed.storage,
     // `as`: all that the compactor uses.
-    samples: Object.create(bed.samples, { wasRead: { value: () => false }, hasLog: { value: look } }),
+    samples: Object.create(bed.samples, {
+      wasRead: { value: () => false },
+      dropCompacted: { value: async () => {} },
+      hasLog: { value: look },
+    }),
     scheduler: {
       after: (_, work) => {
         waiting.push(work);

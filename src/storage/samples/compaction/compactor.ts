@@ -108,6 +108,7 @@ export class Compactor {
     if (samples.wasRead(shard)) while (!this.#isStopping && (await samples.loadSome(storage, shard)));
     if (this.#isStopping) return false;
     const untilCommit = await storage.read(shard, async (tx) => {
+      await samples.dropCompacted(tx);
       const bound = await this.#boundOf(tx);
       return (await samples.hasLog(tx, bound)) ? bound : undefined;
     });
