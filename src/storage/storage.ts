@@ -18,7 +18,10 @@ export interface Storage {
    * each request asks.
    */
   lastCommit(shard: number): number | Promise<number>;
-  /** Like `lastCommit`, but may not know of what other processes have committed in the last few milliseconds. */
+  /**
+   * Like `lastCommit`, but may not know of what other processes have committed in the last few milliseconds, or since
+   * the turn of the event loop began.
+   */
   recentCommit(shard: number): number | Promise<number>;
   /**
    * Runs `work` and commits what it wrote, or nothing. What `work` throws is rethrown, with nothing written. Commits

@@ -29,9 +29,17 @@ async function open(directory: string): Promise<Storage> {
 
 const samples = createSampleStore({ clock: systemClock });
 
+/** By shard: up to where its log is being loaded. */
+const loading = new Map<number, number>();
+
 /** @returns whether there is more of the shard's log to load. */
 export async function loadSomeLog({ directory, work: shard }: StoreMessage<number>): Promise<boolean> {
-  return samples.loadSome(await open(directory), shard);
+  const storage = await open(directory);
+  const untilCommit = loading.get(shard) ?? (await storage.lastCommit(shard));
+  const isMore = await samples.loadSome(storage, shard, untilCommit);
+  if (isMore) loading.set(shard, untilCommit);
+  else loading.delete(shard);
+  return isMore;
 }
 
 export async function prepareMove({ directory, work }: StoreMessage<MoveWork>): Promise<Move | undefined> {

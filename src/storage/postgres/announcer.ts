@@ -19,8 +19,9 @@ export class Announcer {
   readonly #listeners = new Set<CommitListener>();
   /** The last announced commit of each shard. */
   readonly #announced: number[] = [];
-  /** The last commit of each shard that is known to be in the database. */
+  /** The last commit of each shard that is known to be in the database, and the last one that others said is. */
   readonly #reached: number[] = [];
+  readonly #heardOf: number[] = [];
   /** By shard, in order: this process's commits that are not announced. */
   readonly #own: OwnCommits[][] = [];
 
@@ -46,8 +47,9 @@ export class Announcer {
    * @returns false if that is too far ahead to be believed: the database has to be asked.
    */
   heardOf(shard: number, commit: number): boolean {
-    if (commit > (this.#announced[shard] ?? 0) + COMMITS_TOLD_MAX) return false;
-    this.reached(shard, commit);
+    if (commit > (this.#reached[shard] ?? 0) + COMMITS_TOLD_MAX) return false;
+    this.#heardOf[shard] = Math.max(this.#heardOf[shard] ?? 0, commit);
+    this.#announce(shard);
     return true;
   }
 
@@ -75,7 +77,8 @@ export class Announcer {
     if (announced === undefined) return;
     const own = this.#own[shard] ?? [];
     const unanswered = own.find(({ isCommitted }) => !isCommitted);
-    const last = Math.min(this.#reached[shard] ?? 0, unanswered?.durableCommit ?? Number.POSITIVE_INFINITY);
+    const reached = Math.max(this.#reached[shard] ?? 0, this.#heardOf[shard] ?? 0);
+    const last = Math.min(reached, unanswered?.durableCommit ?? Number.POSITIVE_INFINITY);
     this.#announced[shard] = Math.max(announced, last);
     const told: { readonly commit: number; readonly isOwn: boolean }[] = [];
     for (let commit = Math.max(announced, last - COMMITS_TOLD_MAX) + 1; commit <= last; commit++) {

@@ -112,9 +112,13 @@ export class PendingLogs {
   /**
    * Loads the log's next rows into memory.
    *
-   * @returns whether there are more.
+   * @returns whether there are more, up to a commit if one is given.
    */
-  async loadNext(tx: Reader, progress: Progress, rowCountMax?: number): Promise<boolean> {
+  async loadNext(
+    tx: Reader,
+    progress: Progress,
+    { untilCommit = Infinity, rowCountMax }: { readonly untilCommit?: number; readonly rowCountMax?: number } = {},
+  ): Promise<boolean> {
     if (progress.commit > tx.durableCommit) return false;
     const index = await this.#indexAfter(tx.shard, progress.compactedCommit);
     if (index === undefined) return false;
@@ -123,7 +127,7 @@ export class PendingLogs {
     const isAll = rows.length < limit;
     // The last commit may have more rows.
     await this.#extend(tx.shard, index, rows, isAll ? tx.durableCommit : index.untilCommit);
-    return !isAll;
+    return !isAll && index.untilCommit < untilCommit;
   }
 
   /** Drops the rows that are in segments from memory, as whoever reads does. */

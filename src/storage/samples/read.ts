@@ -106,11 +106,11 @@ export async function countSamples(tx: Reader, { key, patch }: OpenSeries, range
   const cursor = new SegmentCursor(tx, key);
   const afterWork = countWork(SEGMENTS_PER_TURN);
   let count = change.timeMs.length;
-  for (let atMs = fromMs; atMs < untilMs; ) {
+  for (let atMs = fromMs; ; await afterWork(1)) {
     const segment = await cursor.seek(atMs);
     if (segment === undefined) break;
     const { startMs, endMs } = segment;
-    if (startMs >= untilMs) {
+    if (startMs >= untilMs || atMs >= untilMs) {
       checkStart(segment, untilMs);
       break;
     }
@@ -119,7 +119,6 @@ export async function countSamples(tx: Reader, { key, patch }: OpenSeries, range
     const own = patchBetween(change, startMs, atMs);
     const isWhole = startMs >= fromMs && endMs < untilMs && isEmptyPatch(own);
     count += isWhole ? countOfSegment(segment) : countOf(segment, own, range) - own.timeMs.length;
-    await afterWork(1);
   }
   return count;
 }

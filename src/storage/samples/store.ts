@@ -386,17 +386,18 @@ export class SampleStore {
   }
 
   async #loadAll(storage: Storage, shard: number): Promise<void> {
-    while (await this.loadSome(storage, shard));
+    const untilCommit = await storage.lastCommit(shard);
+    while (await this.loadSome(storage, shard, untilCommit));
   }
 
   /**
    * Loads some of the log's new rows into memory by short readers.
    *
-   * @returns whether there are more.
+   * @returns whether there are more up to `untilCommit`: writers may bring others as fast as they are loaded.
    */
-  async loadSome(storage: Storage, shard: number): Promise<boolean> {
+  async loadSome(storage: Storage, shard: number, untilCommit: number): Promise<boolean> {
     for (let count = 0; count < READERS_PER_LOAD; count++) {
-      if (!(await storage.read(shard, (tx) => this.loadNext(tx)))) return false;
+      if (!(await storage.read(shard, (tx) => this.loadNext(tx, { untilCommit })))) return false;
       // Each reader has a turn of its own, or requests would wait for all of them.
       await nextTurn();
     }
@@ -406,10 +407,10 @@ export class SampleStore {
   /**
    * Loads the log's next rows into memory.
    *
-   * @returns whether there are more.
+   * @returns whether there are more, up to a commit if one is given.
    */
-  async loadNext(tx: Reader, rowCountMax?: number): Promise<boolean> {
-    return this.#parts.logs.loadNext(tx, await readProgress(tx), rowCountMax);
+  async loadNext(tx: Reader, options: { untilCommit?: number; rowCountMax?: number } = {}): Promise<boolean> {
+    return this.#parts.logs.loadNext(tx, await readProgress(tx), options);
   }
 
   /** Drops the log's rows that are in segments from memory, as nobody may read for long. */

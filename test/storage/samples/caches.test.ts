@@ -3,7 +3,8 @@ import { seriesKey } from '../../../src/core/series.js';
 import { Catalogue } from '../../../src/storage/samples/catalogue.js';
 import { PendingLogs } from '../../../src/storage/samples/pending.js';
 import { readProgress, START } from '../../../src/storage/samples/progress.js';
-import type { Reader, Transaction } from '../../../src/storage/storage.js';
+import { createSampleStore } from '../../../src/storage/samples/store.js';
+import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
 import { sampleLog, series } from '../../../src/storage/tables/samples.js';
 import { turnsDuring } from '../../service/turns-during.js';
 import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
@@ -338,7 +339,7 @@ describe('the log in memory', () => {
       }
     });
     await append(a, 21);
-    while (await bed.read((tx) => bed.samples.loadNext(tx, 2)));
+    while (await bed.read((tx) => bed.samples.loadNext(tx, { rowCountMax: 2 })));
     let readCount = 0;
     const times = await bed.read((tx) => {
       const find: Reader['find'] = (table, query) => {
@@ -351,6 +352,25 @@ describe('the log in memory', () => {
     });
     expect(times).toEqual(Array.from({ length: 21 }, (_, i) => i + 1));
     expect(readCount).toBe(0);
+  });
+
+  it('is loaded up to where it ended at the beginning, however fast writers are', async () => {
+    for (let timeMs = 1; timeMs <= 200; timeMs++) await append(a, timeMs);
+    const fresh = createSampleStore({ clock: { nowMs: () => 0 } });
+    let timeMs = 200;
+    let readerCount = 0;
+    const storage: Storage = Object.assign(Object.create(bed.storage), {
+      lastCommit: (shard: number) => bed.storage.lastCommit(shard),
+      // Between any two readers comes more than one of them takes.
+      read: async (shard: number, work: (tx: Reader) => Promise<unknown>) => {
+        if (++readerCount > 30) throw new Error('it does not end');
+        const result = await bed.storage.read(shard, work);
+        for (let i = 0; i < 70; i++) await append(a, ++timeMs);
+        return result;
+      },
+    });
+    await fresh.load(storage, SHARD);
+    expect(await bed.read((tx) => fresh.count(tx, ORGANISATION, a, { fromMs: 1, untilMs: 201 }))).toBe(200);
   });
 
   it('does not keep rows in memory that are in segments, though nobody reads', async () => {

@@ -248,8 +248,11 @@ export class Worker {
       held.renewedMs = renewedMs;
       return held;
     }
-    // Its transactions read samples, and writers wait for them.
-    await samples.load(storage, shard);
+    // Its transactions read samples, and writers wait for them. The lease must not end meanwhile.
+    const loadUntilMs = renewedMs + settings.leaseMs / 3;
+    const lastCommit = await storage.lastCommit(shard);
+    const mayLoad = () => this.#state === 'started' && clock.monotonicMs() < loadUntilMs;
+    while (mayLoad() && (await samples.loadSome(storage, shard, lastCommit)));
     const worker = await ShardWorker.open(this.#context, claim, this.#parts);
     const holding = { worker, renewedMs };
     this.#held.set(shard, holding);

@@ -105,7 +105,10 @@ export class Compactor {
   async #compact(shard: number): Promise<boolean> {
     const { storage, samples } = this.#options;
     // So that readers find in memory what was written since. If there are none, the next one loads it.
-    if (samples.wasRead(shard)) while (!this.#isStopping && (await samples.loadSome(storage, shard)));
+    if (samples.wasRead(shard)) {
+      const lastCommit = await storage.lastCommit(shard);
+      while (!this.#isStopping && (await samples.loadSome(storage, shard, lastCommit)));
+    }
     if (this.#isStopping) return false;
     const untilCommit = await storage.read(shard, async (tx) => {
       await samples.dropCompacted(tx);
@@ -140,7 +143,8 @@ export class Compactor {
 
 export function prepareHere(storage: Storage, samples: SampleStore): PrepareMove {
   return async (shard, untilCommit) => {
-    while (await samples.loadSome(storage, shard));
+    const lastCommit = await storage.lastCommit(shard);
+    while (await samples.loadSome(storage, shard, lastCommit));
     return storage.read(shard, (tx) => samples.prepareMove(tx, untilCommit));
   };
 }
