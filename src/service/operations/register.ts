@@ -50,7 +50,7 @@ export async function changeItems<Result>(
 ): Promise<Result> {
   const placement = await placements.of(organisation);
   // The transactions may read samples, and writers wait for them.
-  for (const shard of placement.shards) await samples.load(storage, shard);
+  for (const shard of placement.shards) await samples.log.load(storage, shard);
   return storage.transactionOver(placement.shards, (txs) => {
     const byShard = new Map(txs.map((tx) => [tx.shard, tx]));
     return work({ placement, txs, at: (timeseriesId) => byShard.get(placement.shardOf(timeseriesId))! });

@@ -136,7 +136,7 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
 
 async function dryRunScope({ storage, samples, placements }: ServiceContext, organisation: string) {
   const placement = await placements.of(organisation);
-  for (const shard of placement.shards) await samples.load(storage, shard);
+  for (const shard of placement.shards) await samples.log.load(storage, shard);
   const scope: DryRunScope = {
     organisation,
     samples,

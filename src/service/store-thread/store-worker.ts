@@ -36,7 +36,7 @@ const loading = new Map<number, number>();
 export async function loadSomeLog({ directory, work: shard }: StoreMessage<number>): Promise<boolean> {
   const storage = await open(directory);
   const untilCommit = loading.get(shard) ?? (await storage.lastCommit(shard));
-  const isMore = await samples.loadSome(storage, shard, untilCommit);
+  const isMore = await samples.log.loadSome(storage, shard, untilCommit);
   if (isMore) loading.set(shard, untilCommit);
   else loading.delete(shard);
   return isMore;

@@ -136,6 +136,11 @@ export class PendingLogs {
     if (isSettled && this.#indexes.has(tx.shard)) await this.#indexAfter(tx.shard, progress.compactedCommit);
   }
 
+  /** Whether the log has rows up to a commit that are not in segments. */
+  async hasRows(tx: Reader, { compactedCommit }: Progress, untilCommit: number): Promise<boolean> {
+    return (await rowsFrom(tx, endOf(compactedCommit), untilCommit, 1)).length > 0;
+  }
+
   /** The shard's index, extended to what this reader sees on the disk; a separate index for an older state. */
   async #durable(tx: Reader, progress: Progress): Promise<LogIndex> {
     const { compactedCommit } = progress;
@@ -298,7 +303,7 @@ const LOG_ORDER = [{ column: 'commit' }, { column: 'part' }] as const;
 
 /** The log's rows of the commits `(afterCommit, untilCommit]`, read some at a time. */
 export function logRows(tx: Reader, afterCommit: number, untilCommit: number): AsyncGenerator<SampleLogRow> {
-  return rowsAfter(tx, [afterCommit, Number.MAX_SAFE_INTEGER], untilCommit);
+  return rowsAfter(tx, endOf(afterCommit), untilCommit);
 }
 
 async function* rowsAfter(tx: Reader, place: Place, untilCommit: number): AsyncGenerator<SampleLogRow> {
@@ -311,17 +316,11 @@ async function* rowsAfter(tx: Reader, place: Place, untilCommit: number): AsyncG
   }
 }
 
-/** The log's first rows of the commits `(afterCommit, untilCommit]`. */
-export function logRowsAfter(
-  tx: Reader,
-  afterCommit: number,
-  untilCommit: number,
-  limit: number,
-): Promise<SampleLogRow[]> {
-  return rowsFrom(tx, [afterCommit, Number.MAX_SAFE_INTEGER], untilCommit, limit);
-}
-
 type Place = readonly [commit: number, part: number];
+
+function endOf(commit: number): Place {
+  return [commit, Number.MAX_SAFE_INTEGER];
+}
 
 function rowsFrom(tx: Reader, after: Place, untilCommit: number, limit: number): Promise<SampleLogRow[]> {
   return tx.find(sampleLog, { where: [['commit', '<=', untilCommit]], orderBy: LOG_ORDER, after, limit });

@@ -1,6 +1,6 @@
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
-import { countWork, inTurns, nextTurn } from '../next-turn.js';
-import { equal, type Reader, type Storage, type Transaction } from '../storage.js';
+import { countWork, inTurns } from '../next-turn.js';
+import { equal, type Reader, type Transaction } from '../storage.js';
 import {
   provisionalHeads,
   provisionalSamples,
@@ -15,9 +15,10 @@ import { Compaction } from './compaction/compact.js';
 import { type Move, storeMove } from './compaction/move.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
 import { readChange } from './log-bytes.js';
+import { LogLoading } from './log-loading.js';
 import { inspectRow } from './log-row.js';
 import { LookedUp } from './looked-up.js';
-import { logRows, logRowsAfter, PendingLogs } from './pending.js';
+import { logRows, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
 import { countSamples, describeSeries, type OpenSeries, readProvisional, readSamples } from './read.js';
 import {
@@ -47,8 +48,6 @@ export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleS
 }
 
 const CHANGES_PER_TURN = 1000;
-/** Readers of a call of `loadSome`. */
-const READERS_PER_LOAD = 20;
 /** Series to describe: for each, segments that the log touches may be unpacked. */
 const DESCRIBED_PER_TURN = 50;
 const RESULTS_READ = 500;
@@ -66,13 +65,12 @@ export class SampleStore {
   readonly #compaction: Compaction;
   readonly #written = new WrittenCommits();
   readonly #lookedUp = new LookedUp();
-  /** By shard: the loading of its log before it was read. */
-  readonly #loading = new Map<number, Promise<void>>();
-  /** Shards that were read since `wasRead` was asked. */
-  readonly #read = new Set<number>();
+  /** What of the log is in memory. */
+  readonly log: LogLoading;
 
   constructor(parts: AppendParts, compaction: Compaction) {
     this.#parts = parts;
+    this.log = new LogLoading(parts.logs);
     this.#compaction = compaction;
   }
 
@@ -211,7 +209,7 @@ export class SampleStore {
     if (seen?.row === null) return undefined;
     const [known] = await catalogue.find(tx, progress, organisation, [of]);
     if (known === undefined) return undefined;
-    this.#read.add(tx.shard);
+    this.log.noteRead(tx.shard);
     const log = await logs.open(tx, progress);
     const { key, itemId } = known;
     const patch = await log.patchOf(known, { fromMs, untilMs });
@@ -246,7 +244,7 @@ export class SampleStore {
   }
 
   async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
-    this.#read.add(tx.shard);
+    this.log.noteRead(tx.shard);
     const log = await this.#parts.logs.open(tx, await readProgress(tx));
     const infos: SeriesInfo[] = [];
     for await (const row of inTurns(rows, DESCRIBED_PER_TURN)) {
@@ -361,67 +359,6 @@ export class SampleStore {
       changes.push({ organisation, commit, timeseriesId, metric, ...change });
     }
     return changes;
-  }
-
-  /**
-   * Loads a shard's log into memory before it is read, by short readers: one long reader would make writers wait.
-   * Resolves at once as long as background work keeps it loaded, which it does while the shard is read (`wasRead`).
-   */
-  load(storage: Storage, shard: number): Promise<void> {
-    let loading = this.#loading.get(shard);
-    if (loading === undefined) {
-      loading = this.#loadAll(storage, shard);
-      this.#loading.set(shard, loading);
-      loading.catch(() => this.#loading.delete(shard));
-    }
-    this.#read.add(shard);
-    return loading;
-  }
-
-  /** Whether samples of a shard were read since the last call; if not, the next reader loads the log again. */
-  wasRead(shard: number): boolean {
-    const wasRead = this.#read.delete(shard);
-    if (!wasRead) this.#loading.delete(shard);
-    return wasRead;
-  }
-
-  async #loadAll(storage: Storage, shard: number): Promise<void> {
-    const untilCommit = await storage.lastCommit(shard);
-    while (await this.loadSome(storage, shard, untilCommit));
-  }
-
-  /**
-   * Loads some of the log's new rows into memory by short readers.
-   *
-   * @returns whether there are more up to `untilCommit`: writers may bring others as fast as they are loaded.
-   */
-  async loadSome(storage: Storage, shard: number, untilCommit: number): Promise<boolean> {
-    for (let count = 0; count < READERS_PER_LOAD; count++) {
-      if (!(await storage.read(shard, (tx) => this.loadNext(tx, { untilCommit })))) return false;
-      // Each reader has a turn of its own, or requests would wait for all of them.
-      await nextTurn();
-    }
-    return true;
-  }
-
-  /**
-   * Loads the log's next rows into memory.
-   *
-   * @returns whether there are more, up to a commit if one is given.
-   */
-  async loadNext(tx: Reader, options: { untilCommit?: number; rowCountMax?: number } = {}): Promise<boolean> {
-    return this.#parts.logs.loadNext(tx, await readProgress(tx), options);
-  }
-
-  /** Drops the log's rows that are in segments from memory, as nobody may read for long. */
-  async dropCompacted(tx: Reader): Promise<void> {
-    await this.#parts.logs.dropCompacted(tx, await readProgress(tx));
-  }
-
-  /** Whether the log has rows up to `untilCommit` that are not in segments. */
-  async hasLog(tx: Reader, untilCommit: number): Promise<boolean> {
-    const { compactedCommit } = await readProgress(tx);
-    return (await logRowsAfter(tx, compactedCommit, untilCommit, 1)).length > 0;
   }
 
   /**

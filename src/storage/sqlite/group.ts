@@ -86,13 +86,10 @@ export class CommitCounters {
    * version from its start.
    */
   isCurrent(shard: number): boolean {
-    return this.hasRead(shard) && this.areOfThisVersion();
+    return this.hasRead(shard) && this.isUnchanged();
   }
 
-  /**
-   * The same as of some milliseconds ago. To ask SQLite takes a lock of the file and its release: a tenth of the time
-   * that a request of one sample takes.
-   */
+  /** The same as of some milliseconds ago: to ask SQLite takes a lock of the file and its release. */
   wasCurrent(shard: number, isInTransaction: boolean): boolean {
     if (this.#wasCurrent) return this.hasRead(shard);
     if (isInTransaction || !this.isCurrent(shard)) return false;
@@ -104,7 +101,7 @@ export class CommitCounters {
   }
 
   /** Whether no other process has committed since the last `refresh`. */
-  areOfThisVersion(): boolean {
+  isUnchanged(): boolean {
     return versionOf(this.#database) === this.#version;
   }
 
@@ -216,7 +213,7 @@ export function createJob<Result>(
       // A failed write to the disk fails the whole group.
       if (database.failure !== undefined) throw database.failure;
       if (hasSavepoint) database.exec('ROLLBACK TO "work"; RELEASE "work"');
-      else if (hasBegun) database.beginAnew(() => counters.areOfThisVersion());
+      else if (hasBegun) database.beginAnew(() => counters.isUnchanged());
       return () => reject(error);
     } finally {
       for (const tx of txs) tx.end();

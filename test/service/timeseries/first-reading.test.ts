@@ -5,6 +5,7 @@ import type { Reader } from '../../../src/storage/storage.js';
 import { sampleLog } from '../../../src/storage/tables/samples.js';
 import { openTestService, type TestService } from '../app.js';
 import { failingStorage } from '../failing-storage.js';
+import { item } from '../operations/posted.js';
 
 // After a start nothing of the log is in memory, nor what was written while nobody read. Writers of the embedded store
 // wait for each reader, so none of them may read all of it.
@@ -75,27 +76,12 @@ async function fillLog(): Promise<void> {
   }
 }
 
-const absolute = [
-  {
-    metric: 'Result',
-    processingType: 'stream',
-    operations: [
-      {
-        operation: 'Abs',
-        input: [{ timeseriesId: 'a', metric: 'Raw' }],
-        output: [{ timeseriesId: 'b', metric: 'Result' }],
-        parameters: {},
-      },
-    ],
-  },
-];
-
 describe('the first reader of the log after a start is a short one', () => {
   it.each([
     ['a page of samples', () => ask('GET', '/core/timeseries/a/samples')],
     ['the list of series', () => ask('GET', '/core/timeseries')],
     ['a deletion', () => ask('DELETE', '/core/timeseries/a/samples?startTime=1970-01-01T00:00:00Z')],
-    ['a dry run', () => ask('POST', '/core/operations?dryRun=true', absolute)],
+    ['a dry run', () => ask('POST', '/core/operations?dryRun=true', [item('Abs', {}, ['a'], 'b')])],
   ])('for %s', async (_, request) => {
     await fillLog();
     await service.reopen();
@@ -110,12 +96,12 @@ describe('the first reader of the log after a start is a short one', () => {
     const shard = shardOf(organisation);
     const { samples } = service.service.context;
     // As compaction asks before it loads what was written since.
-    expect([samples.wasRead(shard), samples.wasRead(shard)]).toEqual([true, false]);
+    expect([samples.log.wasRead(shard), samples.log.wasRead(shard)]).toEqual([true, false]);
     await fillLog();
     most = 0;
     await ask('GET', '/core/timeseries/a/samples');
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(READER_ROWS_MAX);
-    expect(samples.wasRead(shard)).toBe(true);
+    expect(samples.log.wasRead(shard)).toBe(true);
   });
 });

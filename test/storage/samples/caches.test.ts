@@ -339,7 +339,7 @@ describe('the log in memory', () => {
       }
     });
     await append(a, 21);
-    while (await bed.read((tx) => bed.samples.loadNext(tx, { rowCountMax: 2 })));
+    while (await bed.read((tx) => bed.samples.log.loadNext(tx, { rowCountMax: 2 })));
     let readCount = 0;
     const times = await bed.read((tx) => {
       const find: Reader['find'] = (table, query) => {
@@ -369,7 +369,7 @@ describe('the log in memory', () => {
         return result;
       },
     });
-    await fresh.load(storage, SHARD);
+    await fresh.log.load(storage, SHARD);
     expect(await bed.read((tx) => fresh.count(tx, ORGANISATION, a, { fromMs: 1, untilMs: 201 }))).toBe(200);
   });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
 import { Compactor } from '../../../src/storage/samples/compaction/compactor.js';
 import type { SampleRange } from '../../../src/storage/samples/samples.js';
+import type { SampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader } from '../../../src/storage/storage.js';
 import { type SegmentRow, sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
@@ -211,11 +212,9 @@ it('the compactor goes on with other shards while one is blocked', async () => {
   const compactor = new Compactor({
     storage: bed.storage,
     // `as`: all that the compactor uses.
-    samples: Object.create(bed.samples, {
-      wasRead: { value: () => false },
-      dropCompacted: { value: async () => {} },
-      hasLog: { value: look },
-    }),
+    samples: {
+      log: { wasRead: () => false, dropCompacted: async () => {}, hasRows: look },
+    } as unknown as SampleStore,
     scheduler: {
       after: (_, work) => {
         waiting.push(work);

@@ -83,7 +83,7 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
 
   async function advance({ process, rowCountMax }: Extract<Step, { kind: 'advance' }>): Promise<void> {
     const samples = process === 0 ? bed.samples : bed.other;
-    while (await bed.read((tx) => samples.loadNext(tx, { rowCountMax }), process));
+    while (await bed.read((tx) => samples.log.loadNext(tx, { rowCountMax }), process));
   }
 
   async function prepare({ process, isEager, backBy }: Extract<Step, { kind: 'prepare' }>): Promise<void> {

@@ -179,7 +179,7 @@ export class Replication {
   /** Copies a series, some samples at a time. @returns false if its replica has changed. */
   async #fill(unfilled: ReplicaRow): Promise<boolean> {
     const { storage, log, samples } = this.#context;
-    if (!unfilled.isFilled) await samples.load(storage, unfilled.sourceShard);
+    if (!unfilled.isFilled) await samples.log.load(storage, unfilled.sourceShard);
     for (let row = unfilled; !row.isFilled; ) {
       const begun = row;
       try {

@@ -250,9 +250,8 @@ export class Worker {
     }
     // Its transactions read samples, and writers wait for them. The lease must not end meanwhile.
     const loadUntilMs = renewedMs + settings.leaseMs / 3;
-    const lastCommit = await storage.lastCommit(shard);
     const mayLoad = () => this.#state === 'started' && clock.monotonicMs() < loadUntilMs;
-    while (mayLoad() && (await samples.loadSome(storage, shard, lastCommit)));
+    await samples.log.loadAll(storage, shard, mayLoad);
     const worker = await ShardWorker.open(this.#context, claim, this.#parts);
     const holding = { worker, renewedMs };
     this.#held.set(shard, holding);

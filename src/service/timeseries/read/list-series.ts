@@ -45,7 +45,7 @@ async function listOwn(
   asked: { readonly timeseriesId?: string; readonly after: SeriesReference | undefined; readonly limit: number },
 ): Promise<readonly SeriesInfo[]> {
   const own: SeriesInfo[] = [];
-  await samples.load(storage, shard);
+  await samples.log.load(storage, shard);
   for (let { after, ...rest } = asked; ; ) {
     const options = { ...rest, ...(after === undefined ? {} : { after }) };
     const found = await storage.read(shard, (tx) => samples.list(tx, organisation, options));

@@ -100,7 +100,7 @@ async function readPiece(
     isFinalOnly,
   };
   const shard = (await placements.of(organisation)).shardOf(reference.timeseriesId);
-  await samples.load(storage, shard);
+  await samples.log.load(storage, shard);
   const found = await storage.read(shard, (tx) => samples.read(tx, organisation, reference, range));
   metrics.samplesRead.inc(found.timeMs.length);
   if (!isDescending) return found;

@@ -41,7 +41,7 @@ async function explainResult(
 ) {
   const timeMs = instantOf('time', time);
   const shard = (await placements.of(organisation)).shardOf(of.timeseriesId);
-  await samples.load(storage, shard);
+  await samples.log.load(storage, shard);
   for (let around = AROUND; around <= AROUND_MAX; around *= 8) {
     const found = await storage.read(shard, (tx) => readQuestion(tx, around));
     if (found === undefined) break;

@@ -33,7 +33,7 @@ export async function deleteSamples(
   const shard = (await context.placements.of(organisation)).shardOf(reference.timeseriesId);
   const { samples } = context;
   // The transaction counts samples, and writers wait for it.
-  await samples.load(context.storage, shard);
+  await samples.log.load(context.storage, shard);
   return writeReserved(context.storage, shard, async (tx) => {
     const [itemId] = await samples.itemIdsOf(tx, organisation, [reference]);
     if (itemId != null) throw writtenByItem(new ResultSeriesError(reference, itemId));

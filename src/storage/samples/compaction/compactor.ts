@@ -105,15 +105,12 @@ export class Compactor {
   async #compact(shard: number): Promise<boolean> {
     const { storage, samples } = this.#options;
     // So that readers find in memory what was written since. If there are none, the next one loads it.
-    if (samples.wasRead(shard)) {
-      const lastCommit = await storage.lastCommit(shard);
-      while (!this.#isStopping && (await samples.loadSome(storage, shard, lastCommit)));
-    }
+    if (samples.log.wasRead(shard)) await samples.log.loadAll(storage, shard, () => !this.#isStopping);
     if (this.#isStopping) return false;
     const untilCommit = await storage.read(shard, async (tx) => {
-      await samples.dropCompacted(tx);
+      await samples.log.dropCompacted(tx);
       const bound = await this.#boundOf(tx);
-      return (await samples.hasLog(tx, bound)) ? bound : undefined;
+      return (await samples.log.hasRows(tx, bound)) ? bound : undefined;
     });
     const move = untilCommit === undefined ? undefined : await this.#prepareUnlessStopped(shard, untilCommit);
     if (move === undefined) return false;
@@ -143,8 +140,7 @@ export class Compactor {
 
 export function prepareHere(storage: Storage, samples: SampleStore): PrepareMove {
   return async (shard, untilCommit) => {
-    const lastCommit = await storage.lastCommit(shard);
-    while (await samples.loadSome(storage, shard, lastCommit));
+    await samples.log.loadAll(storage, shard);
     return storage.read(shard, (tx) => samples.prepareMove(tx, untilCommit));
   };
 }
