@@ -2,12 +2,13 @@ import { nextDouble } from '../../core/next-double.js';
 import { DamagedSamplesError } from '../errors.js';
 import { countWork } from '../next-turn.js';
 import type { Reader } from '../storage.js';
-import { provisionalSamples, type SegmentRow, type SeriesRow } from '../tables/samples.js';
+import { provisionalSamples, type SegmentHead, type SeriesRow } from '../tables/samples.js';
 import { between, indexAt, isEmptyPatch, overlay, type Patch, patchBetween, sliceColumns } from './patch.js';
 import { type Columns, concatenate, NO_COLUMNS, type SampleRange, type SeriesInfo, type TimeRange } from './samples.js';
 import {
+  checkSegment,
   checkStart,
-  countOfSegment,
+  headsFrom,
   isErased,
   SegmentCursor,
   segmentsBefore,
@@ -99,35 +100,54 @@ function cutTo(columns: Columns, limit: number, isDescending: boolean): Columns 
   return isDescending ? sliceColumns(columns, length - limit, length) : sliceColumns(columns, 0, limit);
 }
 
-/** Counts the final samples of a range. Segments that lie within it, untouched by the log, are not unpacked. */
+/**
+ * Checks some of the segments of a range: a reader of the embedded store holds writers up for as long as it reads.
+ *
+ * @returns where to go on; undefined at the end of the range.
+ * @throws DamagedSamplesError if samples of the range are damaged.
+ */
+export async function checkSamples(tx: Reader, series: OpenSeries, range: TimeRange): Promise<number | undefined> {
+  const { fromMs, untilMs } = range;
+  patchBetween(series.patch, fromMs, untilMs);
+  const rows = await segmentsFrom(tx, series.key, fromMs, ROWS_CHECKED);
+  for (const row of rows) {
+    if (row.startMs >= untilMs) {
+      checkStart(row, untilMs);
+      return undefined;
+    }
+    if (!isErased(row, series.patch)) checkSegment(row);
+  }
+  return rows.length < ROWS_CHECKED ? undefined : nextDouble(rows.at(-1)!.endMs);
+}
+
+/** Some milliseconds of work. */
+const ROWS_CHECKED = 64;
+
+/** Counts the final samples of a range. Segments that lie within it, untouched by the log, are not read. */
 export async function countSamples(tx: Reader, { key, patch }: OpenSeries, range: TimeRange): Promise<number> {
   const { fromMs, untilMs } = range;
   const change = patchBetween(patch, fromMs, untilMs);
-  const cursor = new SegmentCursor(tx, key);
-  const afterWork = countWork(SEGMENTS_PER_TURN);
+  const isUnchanged = isEmptyPatch(change);
+  const afterWork = countWork(HEADS_PER_TURN);
   let count = change.timeMs.length;
-  for (let atMs = fromMs; ; await afterWork(1)) {
-    const segment = await cursor.seek(atMs);
-    if (segment === undefined) break;
-    const { startMs, endMs } = segment;
-    if (startMs >= untilMs || atMs >= untilMs) {
-      checkStart(segment, untilMs);
-      break;
-    }
-    atMs = nextDouble(endMs);
-    if (isErased(segment, patch)) continue;
-    const own = patchBetween(change, startMs, atMs);
+  for await (const head of headsFrom(tx, key, fromMs)) {
+    const { startMs, endMs, sampleCount } = head;
+    if (startMs >= untilMs) break;
+    await afterWork(1);
+    if (isErased(head, patch)) continue;
+    const own = isUnchanged ? change : patchBetween(change, startMs, nextDouble(endMs));
     const isWhole = startMs >= fromMs && endMs < untilMs && isEmptyPatch(own);
-    count += isWhole ? countOfSegment(segment) : countOf(segment, own, range) - own.timeMs.length;
+    count += isWhole ? sampleCount : (await countOf(tx, key, head, own, range)) - own.timeMs.length;
   }
   return count;
 }
 
-function countOf(segment: SegmentRow, patch: Patch, { fromMs, untilMs }: TimeRange): number {
-  return between(overlay(unpackSegments([segment]), patch), fromMs, untilMs).timeMs.length;
+async function countOf(tx: Reader, seriesKey: number, { endMs }: SegmentHead, patch: Patch, range: TimeRange) {
+  const [segment] = await segmentsFrom(tx, seriesKey, endMs, 1);
+  return between(overlay(unpackSegments([segment!]), patch), range.fromMs, range.untilMs).timeMs.length;
 }
 
-const SEGMENTS_PER_TURN = 128;
+const HEADS_PER_TURN = 1000;
 
 type Counted = Pick<SeriesInfo, 'sampleCount' | 'firstMs' | 'lastMs'>;
 

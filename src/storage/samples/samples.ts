@@ -59,6 +59,9 @@ export interface LoggedChange extends SampleChange {
   readonly damage?: DamagedRange;
 }
 
+/** Whether the caller needs the changes of a series. */
+export type IsWanted = (organisation: string, series: SeriesReference) => boolean;
+
 /** Changes of whole commits, in order. */
 export interface LoggedChanges {
   readonly changes: readonly LoggedChange[];
@@ -66,6 +69,11 @@ export interface LoggedChanges {
   readonly lastCommit: number;
   /** Whether there are no later ones yet. */
   readonly isAll: boolean;
+}
+
+/** Provisional samples of a result, and the commit that wrote them. */
+export interface Preview extends SeriesReference, Columns {
+  readonly commit: number;
 }
 
 /** The series is the result of an item, and only that item may write it. */

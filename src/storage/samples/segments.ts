@@ -3,8 +3,8 @@ import { formatInstant } from '../../core/instant.js';
 import { nextDouble } from '../../core/next-double.js';
 import { TIME_MS_MIN } from '../../core/series.js';
 import { DamagedSamplesError } from '../errors.js';
-import type { Reader } from '../storage.js';
-import { type ProvisionalRow, type SegmentRow, segments } from '../tables/samples.js';
+import type { Condition, Reader } from '../storage.js';
+import { type ProvisionalRow, type SegmentHead, type SegmentRow, segmentHeads, segments } from '../tables/samples.js';
 import { ByteReader, ByteWriter } from './codec/bytes.js';
 import { readColumn, writeColumn } from './codec/column.js';
 import { between, indexAt, type Patch, patchBetween } from './patch.js';
@@ -50,7 +50,7 @@ function unpack(rows: readonly PackedColumns[]): Columns {
  * @throws DamagedSamplesError if one of them is damaged.
  */
 export function unpackSegments(rows: readonly SegmentRow[]): Columns {
-  for (const row of rows) if (!isSound(row)) throw damaged(row);
+  for (const row of rows) checkSegment(row);
   try {
     return unpack(rows);
   } catch (error) {
@@ -63,9 +63,8 @@ function isSound(row: SegmentRow): boolean {
 }
 
 /** @throws DamagedSamplesError if it is damaged. */
-export function countOfSegment(row: SegmentRow): number {
+export function checkSegment(row: SegmentRow): void {
   if (!isSound(row)) throw damaged(row);
-  return row.sampleCount;
 }
 
 /**
@@ -146,6 +145,24 @@ export function segmentsFrom(tx: Reader, seriesKey: number, fromMs: number, limi
   ] as const;
   return tx.find(segments, { where, orderBy: [{ column: 'endMs' }], limit });
 }
+
+/** The heads of all segments that end at or after an instant, in order of time. */
+export async function* headsFrom(tx: Reader, seriesKey: number, fromMs: number): AsyncGenerator<SegmentHead> {
+  let from: Condition<SegmentHead> = ['endMs', '>=', fromMs];
+  for (;;) {
+    const where: Condition<SegmentHead>[] = [['seriesKey', '=', seriesKey], from];
+    const heads: SegmentHead[] = await tx.find(segmentHeads, {
+      where,
+      orderBy: [{ column: 'endMs' }],
+      limit: HEADS_READ,
+    });
+    yield* heads;
+    if (heads.length < HEADS_READ) return;
+    from = ['endMs', '>', heads.at(-1)!.endMs];
+  }
+}
+
+const HEADS_READ = 256;
 
 /** The last segments, up to `limit`, that end before an instant, latest first. */
 export function segmentsBefore(tx: Reader, seriesKey: number, untilMs: number, limit: number): Promise<SegmentRow[]> {
@@ -248,6 +265,6 @@ function nextTouch({ timeMs, deleted }: Patch, atMs: number): number | undefined
 }
 
 /** Whether a patch deletes a segment as a whole. Needs no reading, so it works for a damaged one too. */
-export function isErased({ startMs, endMs }: SegmentRow, { deleted }: Patch): boolean {
+export function isErased({ startMs, endMs }: SegmentHead, { deleted }: Patch): boolean {
   return deleted.some((range) => range.fromMs <= startMs && range.untilMs > endMs);
 }

@@ -20,13 +20,15 @@ import { inspectRow } from './log-row.js';
 import { LookedUp } from './looked-up.js';
 import { logRows, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
-import { countSamples, describeSeries, type OpenSeries, readProvisional, readSamples } from './read.js';
+import { checkSamples, countSamples, describeSeries, type OpenSeries, readProvisional, readSamples } from './read.js';
 import {
   type Columns,
   ForgottenChangesError,
+  type IsWanted,
   type LoggedChange,
   type LoggedChanges,
   NO_COLUMNS,
+  type Preview,
   type SampleChange,
   type SampleRange,
   type SeriesInfo,
@@ -188,13 +190,24 @@ export class SampleStore {
   }
 
   /**
-   * The number of final samples in a range, without unpacking most of them.
+   * The number of final samples in a range, as their segments say: most are not read. See `check`.
    *
-   * @throws DamagedSamplesError if some of them are damaged.
+   * @throws DamagedSamplesError if some of them are damaged, unless nothing but their segments' heads was read.
    */
   async count(tx: Reader, organisation: string, of: SeriesReference, range: TimeRange): Promise<number> {
     const opened = await this.#open(tx, organisation, of, range);
     return opened === undefined ? 0 : countSamples(tx, opened, range);
+  }
+
+  /**
+   * Checks some of the final samples in a range.
+   *
+   * @returns where to go on, in another reader; undefined at the end of the range.
+   * @throws DamagedSamplesError if some of them are damaged.
+   */
+  async check(tx: Reader, organisation: string, of: SeriesReference, range: TimeRange): Promise<number | undefined> {
+    const opened = await this.#open(tx, organisation, of, range);
+    return opened === undefined ? undefined : checkSamples(tx, opened, range);
   }
 
   async #open(
@@ -385,13 +398,5 @@ interface CompactOptions {
 function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) {
   return { organisation, timeseriesId, metric };
 }
-
-/** Provisional samples of a result, and the commit that wrote them. */
-export interface Preview extends SeriesReference, Columns {
-  readonly commit: number;
-}
-
-/** Whether the caller needs the changes of a series. */
-export type IsWanted = (organisation: string, series: SeriesReference) => boolean;
 
 const all: IsWanted = () => true;

@@ -85,6 +85,14 @@ export const segments = defineTable(
 );
 export type SegmentRow = RowIn<typeof segments>;
 
+/** `segments` without the samples. */
+export const segmentHeads = defineTable(
+  segments.name,
+  { seriesKey: integer, startMs: real, endMs: real, sampleCount: integer },
+  ['seriesKey', 'endMs'],
+);
+export type SegmentHead = RowIn<typeof segmentHeads>;
+
 /** Provisional samples of a result: those after its final ones, which the next input may still change. */
 export const provisionalSamples = defineTable(
   'provisional_samples',

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
 import { Compactor } from '../../../src/storage/samples/compaction/compactor.js';
-import type { SampleRange } from '../../../src/storage/samples/samples.js';
+import type { SampleRange, TimeRange } from '../../../src/storage/samples/samples.js';
 import type { SampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader } from '../../../src/storage/storage.js';
 import { type SegmentRow, sampleLog, segments } from '../../../src/storage/tables/samples.js';
@@ -30,8 +30,21 @@ const remove = (of: SeriesReference, fromS: number, untilS: number) =>
     const deleted = { fromMs: fromS * 1000, untilMs: untilS * 1000 };
     return bed.samples.append(tx, ORGANISATION, [{ ...of, ...seconds(0, 0), deleted }]);
   });
-const countOf = async (of: SeriesReference, range?: SampleRange, organisation = ORGANISATION) =>
-  (await bed.read((tx) => bed.samples.read(tx, organisation, of, range))).timeMs.length;
+/** Reads a range; what is read without an error is found sound by `check`, and what is refused is not. */
+async function countOf(of: SeriesReference, range: SampleRange = {}, organisation = ORGANISATION): Promise<number> {
+  const reading = bed.read((tx) => bed.samples.read(tx, organisation, of, range));
+  if (range.limit !== undefined) return (await reading).timeMs.length;
+  const [read, checked] = await Promise.allSettled([reading, check(of, range, organisation)]);
+  expect(checked).toEqual(read.status === 'rejected' ? read : { status: 'fulfilled', value: undefined });
+  return (await reading).timeMs.length;
+}
+async function check(of: SeriesReference, range: SampleRange, organisation: string): Promise<void> {
+  const { fromMs = -Infinity, untilMs = Infinity } = range;
+  for (let atMs: number | undefined = fromMs; atMs !== undefined; ) {
+    const rest: TimeRange = { fromMs: atMs, untilMs };
+    atMs = await bed.read((tx) => bed.samples.check(tx, organisation, of, rest));
+  }
+}
 const compact = () => bed.write((tx) => bed.samples.compact(tx, tx.lastCommit, { isEager: true }));
 
 /** Flips a bit of a row on the disk; the process that reads it next has not seen the row before. */
@@ -168,6 +181,14 @@ describe('a damaged segment', () => {
     }
     expect(await countOf(a, { untilMs: SIZE * 1000 })).toBe(SIZE);
     expect(await countOf(a, { fromMs: 2 * SIZE * 1000 })).toBe(8 * SIZE);
+  });
+
+  it('is found behind many sound ones', async () => {
+    await append(a, 0, 70 * SIZE);
+    await compactAll();
+    await damage(69, flipValue);
+    await expect(countOf(a)).rejects.toMatchObject({ code: 'storage.damaged' });
+    expect(await countOf(a, { untilMs: 69 * SIZE * 1000 })).toBe(69 * SIZE);
   });
 
   it('at the end of a series keeps nothing from being compacted', async () => {

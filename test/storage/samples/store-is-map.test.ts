@@ -214,6 +214,7 @@ async function expectWorld(
       const { fromMs = -Infinity, untilMs = Infinity } = range;
       const { timeMs } = select(finals, { fromMs, untilMs });
       expect(await samples.count(tx, ORGANISATION, reference, { fromMs, untilMs })).toBe(timeMs.length);
+      expect(await samples.check(tx, ORGANISATION, reference, { fromMs, untilMs })).toBeUndefined();
     }
   }
 }

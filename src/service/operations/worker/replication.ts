@@ -3,8 +3,12 @@ import { nextDouble } from '../../../core/next-double.js';
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
 import { readProgress } from '../../../storage/samples/progress.js';
-import { type Columns, ForgottenChangesError, type LoggedChange } from '../../../storage/samples/samples.js';
-import type { Preview } from '../../../storage/samples/store.js';
+import {
+  type Columns,
+  ForgottenChangesError,
+  type LoggedChange,
+  type Preview,
+} from '../../../storage/samples/samples.js';
 import { equal, type Reader } from '../../../storage/storage.js';
 import {
   AFTER_REPLICATION_MS,

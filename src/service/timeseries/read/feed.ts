@@ -1,6 +1,11 @@
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
-import { ForgottenChangesError, type LoggedChange, type LoggedChanges } from '../../../storage/samples/samples.js';
-import type { IsWanted, SampleStore } from '../../../storage/samples/store.js';
+import {
+  ForgottenChangesError,
+  type IsWanted,
+  type LoggedChange,
+  type LoggedChanges,
+} from '../../../storage/samples/samples.js';
+import type { SampleStore } from '../../../storage/samples/store.js';
 import type { Reader } from '../../../storage/storage.js';
 import { forLog } from '../../background.js';
 import type { ServiceContext } from '../../context.js';

@@ -1,8 +1,7 @@
 import { groupBy } from '../../../core/group.js';
 import { formatInstant } from '../../../core/instant.js';
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
-import type { LoggedChange } from '../../../storage/samples/samples.js';
-import type { IsWanted } from '../../../storage/samples/store.js';
+import type { IsWanted, LoggedChange } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest } from '../../http/errors.js';
 import { type Feeds, readChanges, Subscription } from './feed.js';

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
-import { NO_COLUMNS, ResultSeriesError } from '../../../storage/samples/samples.js';
-import type { SampleStore } from '../../../storage/samples/store.js';
+import { nextTurn } from '../../../storage/next-turn.js';
+import { NO_COLUMNS, ResultSeriesError, type TimeRange } from '../../../storage/samples/samples.js';
 import { writeReserved } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
@@ -31,13 +31,14 @@ export async function deleteSamples(
   }
   await checkSeries(context, organisation, [reference]);
   const shard = (await context.placements.of(organisation)).shardOf(reference.timeseriesId);
-  const { samples } = context;
-  // The transaction counts samples, and writers wait for it.
-  await samples.log.load(context.storage, shard);
-  return writeReserved(context.storage, shard, async (tx) => {
+  const { samples, storage } = context;
+  // Writers wait for the transaction, so as much as possible is done before.
+  await samples.log.load(storage, shard);
+  const isSound = (await ifSound(check(context, shard, organisation, reference, { fromMs, untilMs }))) !== null;
+  return writeReserved(storage, shard, async (tx) => {
     const [itemId] = await samples.itemIdsOf(tx, organisation, [reference]);
     if (itemId != null) throw writtenByItem(new ResultSeriesError(reference, itemId));
-    const count = await countIfSound(samples, tx, organisation, reference, { fromMs, untilMs });
+    const count = isSound ? await ifSound(samples.count(tx, organisation, reference, { fromMs, untilMs })) : null;
     if (count === 0) return 0;
     await samples.append(tx, organisation, [{ ...reference, ...NO_COLUMNS, deleted: { fromMs, untilMs } }]);
     onStored(shard);
@@ -45,10 +46,28 @@ export async function deleteSamples(
   });
 }
 
+/**
+ * Reads the samples of a range by short readers.
+ *
+ * @throws DamagedSamplesError if some are damaged.
+ */
+async function check(
+  { storage, samples }: ServiceContext,
+  shard: number,
+  organisation: string,
+  reference: SeriesReference,
+  { fromMs, untilMs }: TimeRange,
+): Promise<void> {
+  for (let atMs: number | undefined = fromMs; atMs !== undefined; await nextTurn()) {
+    const rest: TimeRange = { fromMs: atMs, untilMs };
+    atMs = await storage.read(shard, (tx) => samples.check(tx, organisation, reference, rest));
+  }
+}
+
 /** Null if some are damaged: these cannot be counted, and to delete them is how to mend it. */
-async function countIfSound(samples: SampleStore, ...of: Parameters<SampleStore['count']>): Promise<number | null> {
+async function ifSound<Result>(work: Promise<Result>): Promise<Result | null> {
   try {
-    return await samples.count(...of);
+    return await work;
   } catch (error) {
     if (error instanceof DamagedSamplesError) return null;
     throw error;
