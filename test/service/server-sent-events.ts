@@ -3,7 +3,7 @@ interface EventData {
   readonly timeseriesId?: string;
   readonly metric?: string;
   readonly samples: readonly { readonly timestamp: string; readonly val: number }[];
-  readonly deleted?: { readonly startTime: string; readonly endTime: string };
+  readonly deleted?: { readonly startTime: string | null; readonly endTime: string | null };
   readonly reason?: string;
 }
 

@@ -1,7 +1,7 @@
 import { groupBy } from '../../../core/group.js';
 import { formatInstant } from '../../../core/instant.js';
-import { type SeriesReference, seriesKey } from '../../../core/series.js';
-import type { IsWanted, LoggedChange } from '../../../storage/samples/samples.js';
+import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
+import type { IsWanted, LoggedChange, TimeRange } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest } from '../../http/errors.js';
 import { type Feeds, readChanges, Subscription } from './feed.js';
@@ -9,6 +9,8 @@ import { type Feeds, readChanges, Subscription } from './feed.js';
 /** The most samples of one event. */
 const EVENT_SAMPLES_MAX = 5000;
 const KEEP_ALIVE_MS = 15_000;
+/** For how long samples are sent to a follower without asking again. */
+const ALLOWED_MS = 1000;
 
 /** Whom samples are sent to, and since when. */
 export interface Follower {
@@ -17,7 +19,7 @@ export interface Follower {
   /** `Last-Event-ID`: where to begin; by default after what is stored now. */
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
-  /** Whether the follower may still see what it follows: asked while it is connected. */
+  /** Whether the follower may still see what it follows: asked before samples are sent, once a second at most. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
@@ -85,16 +87,20 @@ async function* followLegs(
     yield writeEvent('samples', eventIdOf(legs), EMPTY);
     if (isOfFuture) yield writeEvent('reset', eventIdOf(legs), RESET);
     let quietSinceMs = clock.monotonicMs();
+    let allowedMs = quietSinceMs;
     while (!signal.aborted) {
+      if (clock.monotonicMs() - allowedMs >= ALLOWED_MS) {
+        if (!(await isAllowed())) {
+          yield writeEvent('stop', eventIdOf(legs), ENDED);
+          return;
+        }
+        allowedMs = clock.monotonicMs();
+      }
       let isAll = true;
       for (const leg of legs) isAll = (yield* tellOf(context, signal, legs, leg)) && isAll;
       if (isAll && isQuiet()) await alarm.wait(KEEP_ALIVE_MS);
       if (clock.monotonicMs() - quietSinceMs < KEEP_ALIVE_MS) continue;
       quietSinceMs = clock.monotonicMs();
-      if (!(await isAllowed())) {
-        yield writeEvent('stop', eventIdOf(legs), ENDED);
-        return;
-      }
       for (const leg of isQuiet() ? legs : []) {
         leg.commit = Math.max(leg.commit, leg.subscription.take(leg.commit).lastCommit);
       }
@@ -186,8 +192,11 @@ function textsOf(change: LoggedChange): readonly string[] {
   return texts;
 }
 
-function writeRange({ fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number }) {
-  return { startTime: formatInstant(fromMs), endTime: formatInstant(untilMs) };
+function writeRange({ fromMs, untilMs }: TimeRange) {
+  const startTime = fromMs <= TIME_MS_MIN ? null : formatInstant(fromMs);
+  // Outside of the years that the service takes, and of those that JavaScript reads.
+  const endTime = untilMs >= TIME_MS_END ? null : formatInstant(untilMs);
+  return { startTime, endTime };
 }
 
 function writeEvent(event: 'samples' | 'reset' | 'stop', id: string | undefined, data: string): string {
