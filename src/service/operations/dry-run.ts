@@ -9,6 +9,7 @@ import { inTurns, nextTurn } from '../../storage/next-turn.js';
 import { equal, type Reader } from '../../storage/storage.js';
 import { series } from '../../storage/tables/samples.js';
 import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
+import { shownType } from './records.js';
 import { ITEMS_PER_TURN, type ItemDefinition, STEPS_PER_TURN } from './request.js';
 
 export interface DryRunScope extends ItemScope {
@@ -52,7 +53,7 @@ async function describeItem(scope: DryRunScope, definition: ItemDefinition, expl
   const members = own.every === undefined ? null : await countMembers(scope, own);
   return {
     ...output,
-    processingType,
+    processingType: shownType(processingType),
     /** For a pattern: how many members there are now. Their costs are only known for a request with their ids. */
     members,
     /** The item that it would replace. */

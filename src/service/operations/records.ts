@@ -38,6 +38,11 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
   });
 }
 
+/** A processing type as the interface writes it. */
+export function shownType(type: string): string {
+  return type === 'batch' ? 'Batch' : type;
+}
+
 /** Joins the records of each item: one with a pattern has a part in each shard. */
 export function joinRecords(records: readonly ItemRecord[]): readonly ItemRecord[] {
   return [...groupBy(records, ({ itemId }) => itemId).values()].map((parts) => {
@@ -63,7 +68,7 @@ function itemRecord(
     itemId: row.itemId,
     timeseriesId: row.timeseriesId,
     metric: row.metric,
-    processingType: row.processingType,
+    processingType: shownType(row.processingType),
     frequency: row.frequencyMs === null ? null : (posted.frequency?.toUpperCase() ?? null),
     operations: posted.operations,
     sources,

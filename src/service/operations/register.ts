@@ -95,8 +95,10 @@ export async function registerItems(
     const [first] = some;
     if (!isOfPattern(first!)) {
       const registered = new Map<ItemDefinition, RequestTransactionRow>();
+      // Items are listed in the order of their ids, whatever shards they are in.
+      const ids = new Map(some.map((definition) => [definition, createId(context)]));
       for (const [tx, own] of groupBy(some, ({ output }) => over.at(output.timeseriesId))) {
-        const rows = await registerEach(context, tx, registration, own, parentId);
+        const rows = await registerEach(context, tx, registration, own, parentId, (definition) => ids.get(definition)!);
         for (const [at, definition] of own.entries()) registered.set(definition, rows[at]!);
         count(tx, own.length);
       }
@@ -161,6 +163,7 @@ const ITEMS_PER_SLICE = 50;
 /**
  * Registers items with different results, each of which replaces any existing item with the same result.
  *
+ * @param newIdOf the id of an item that replaces none.
  * @returns their transactions.
  */
 export async function registerEach(
@@ -169,6 +172,7 @@ export async function registerEach(
   registration: Registration,
   definitions: readonly ItemDefinition[],
   parentId: string,
+  newIdOf: (definition: ItemDefinition) => string = () => createId(context),
 ): Promise<readonly RequestTransactionRow[]> {
   const { samples, clock } = context;
   const { organisation } = registration.principal;
@@ -176,7 +180,7 @@ export async function registerEach(
   const existingOf = await itemsOfResults(tx, samples, organisation, outputs);
   const registered = definitions.map((definition) => {
     const existing = existingOf.get(seriesKey(definition.output));
-    const itemId = existing?.itemId ?? createId(context);
+    const itemId = existing?.itemId ?? newIdOf(definition);
     const child = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
     return { definition, existing, itemId, child };
   });

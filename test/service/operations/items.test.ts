@@ -52,6 +52,27 @@ describe('registered items', () => {
     });
   });
 
+  it.each([1, 8])('are listed in the order in which they were registered, in %i groups', async (groups) => {
+    const own = await openPosting({}, 'ordered', groups);
+    try {
+      const names = ['o3', 'o1', 'o5', 'o2', 'o4'];
+      await own.run(names.flatMap((name, k) => times(k, name)));
+      await own.run(times(7, 'o0'));
+      const { body } = await own.call('GET', '/core/operations');
+      expect((body.data as Item[]).map(({ timeseriesId }) => timeseriesId)).toEqual([...names, 'o0']);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it.each(['batch', 'Batch'])('processingType %s is shown in the words of the interface', async (processingType) => {
+    const [item] = times(2, `shown as ${processingType}`);
+    await posting.run([{ ...item, processingType }]);
+    expect(await itemOf(`shown as ${processingType}`)).toMatchObject({ processingType: 'Batch' });
+    const dry = await posting.call('POST', '/operations?dryRun=true', [{ ...item, processingType }]);
+    expect(dry.body.data).toMatchObject({ items: [{ processingType: 'Batch' }] });
+  });
+
   it('are listed in pages that together are the list', async () => {
     for (let k = 0; k < 5; k++) await posting.run(times(k, `paged ${k}`));
     const whole = (await posting.call('GET', '/core/operations', undefined, { pagesize: '1000' })).body.data as Item[];
