@@ -13,8 +13,19 @@ const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([
 const SCHEME = /^postgres(?:ql)?:\/\//;
 const HOST = /^(?:\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/s;
 const PORT_MAX = 65_535;
+/** What `pg` and this module take from an address. Another name, such as a mistyped sslmode, would have no effect. */
+const PARAMETERS = [
+  ...['host', 'port', 'user', 'password', 'target_session_attrs', 'application_name', 'fallback_application_name'],
+  ...['options', 'client_encoding', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
+  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'ssl', 'uselibpqcompat'],
+];
+/** Of libpq, and without effect here, as the service has limits of its own. */
+const PARAMETERS_IGNORED = [
+  ...['connect_timeout', 'keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
+  ...['tcp_user_timeout'],
+];
 
-/** @throws StorageError for a malformed address, or one that asks for a read-only server. */
+/** @throws StorageError for a malformed address, or one that asks for a read-only server or what nobody knows. */
 export function parseAddress(text: string): Address {
   const shown = withoutSecrets(text);
   if (/[/?#]/.test(passwordOf(text)?.password ?? '')) {
@@ -24,6 +35,9 @@ export function parseAddress(text: string): Address {
   const [, scheme = '', user, hosts = '', path = '', query = ''] =
     FORM.exec(text) ?? fault(shown, 'the text has another form');
   const parameters = new URLSearchParams(query);
+  const wrongName = nameFault(parameters);
+  if (wrongName !== undefined) throw fault(shown, wrongName);
+  for (const name of PARAMETERS_IGNORED) parameters.delete(name);
   const session = parameters.get('target_session_attrs') ?? 'read-write';
   if (session !== 'read-write' && session !== 'primary') {
     throw fault(shown, `windrow writes, so target_session_attrs must be read-write or primary, not ${session}`);
@@ -55,6 +69,17 @@ export function parseAddress(text: string): Address {
   const name = user?.split(':')[0];
   const safe = `${scheme}${name === undefined ? '' : `${name}@`}${places.join(',')}${path}`;
   return { servers, text: safe };
+}
+
+/** What is wrong with the names of parameters, in words; undefined if nothing is. */
+function nameFault(parameters: URLSearchParams): string | undefined {
+  const names = [...parameters.keys()];
+  // Behind an & in a password, the rest of it looks like a name.
+  const shown = (name: string) => (names.includes('password') ? '…' : JSON.stringify(name));
+  const unknown = names.find((name) => !PARAMETERS.includes(name) && !PARAMETERS_IGNORED.includes(name));
+  if (unknown !== undefined) return `${shown(unknown)} is no parameter of it: expected one of ${PARAMETERS.join(', ')}`;
+  const repeated = names.find((name, i) => names.indexOf(name) < i);
+  return repeated === undefined ? undefined : `the parameter ${shown(repeated)} is there twice: give it once`;
 }
 
 /** Whether it is one, or left out. */

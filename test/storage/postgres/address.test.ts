@@ -26,6 +26,19 @@ describe('the address of a store in PostgreSQL', () => {
     expect(() => parseAddress('postgres://a/x?target_session_attrs=standby')).toThrow(/must be read-write or primary/);
   });
 
+  it.each([
+    ['sslmod=verify-full', '"sslmod" is no parameter of it: expected one of host, port,'],
+    ['SSLMODE=verify-full', '"SSLMODE" is no parameter of it'],
+    ['channel_binding=require', '"channel_binding" is no parameter of it'],
+    ['sslmode=disable&sslmode=verify-full', 'the parameter "sslmode" is there twice: give it once'],
+  ])('is refused with a parameter that would have no effect: %s', (query, message) => {
+    expect(() => parseAddress(`postgres://a/x?${query}`)).toThrow(message);
+  });
+
+  it('may have the limits of libpq, which have no effect', () => {
+    expect(parseAddress('postgres://a/x?connect_timeout=5&keepalives=1').servers).toEqual([['postgres://a/x']]);
+  });
+
   it.each(['mysql://a/x', 'postgres:/a', 'postgres://me:s3cret@a:port/x'])('cannot be %s', (text) => {
     expect(() => parseAddress(text)).toThrow(/expected an address such as postgres:/);
     expect(() => parseAddress(text)).not.toThrow(/s3cret/);
@@ -49,9 +62,10 @@ describe('the address of a store in PostgreSQL', () => {
     (password: string) => `windrow:${password}@a/windrow`,
     (password: string) => `postgres://windrow@a:5432/windrow?password=${password}`,
     (password: string) => `postgres://windrow:b@a:5432/windrow?sslmode=x&password=${password}`,
+    (password: string) => `postgres://windrow:b@a:5432/windrow?password=${password}&sslmode=require`,
   ])('is shown without its password, whatever characters that has (%#)', (address) => {
     // What is shown must not depend on the password, but for what is wrong with it.
-    const known = ['x', '/', '@', '#'].map((password) => shownOf(address(password)));
+    const known = ['x', '/', '@', '#', '&x'].map((password) => shownOf(address(password)));
     const characters = fc.constantFrom(...'/:@?#%&=[]., \\\n\t…', '%2F', '%zz', '//', '5432');
     const passwords = fc.string({
       unit: fc.oneof(characters, fc.string({ unit: 'binary', minLength: 1, maxLength: 3 })),
