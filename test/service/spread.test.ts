@@ -305,4 +305,23 @@ describe('an organisation of several groups', () => {
     expect((await service.service.context.placements.of('beta')).shards).toHaveLength(4);
     expect((await service.service.context.placements.of('gamma')).shards).toHaveLength(1);
   });
+
+  it('keeps that number when its first client is removed: processes may have asked for it', async () => {
+    const { administration } = service.service.identity;
+    const client = { organisation: 'delta', name: 'one', scopes: ['core_read'], grants: ['client_credentials'] };
+    const { clientId } = await administration.addClient(client);
+    expect((await service.service.context.placements.of('delta')).shards).toHaveLength(1);
+    await administration.removeClient({ clientId });
+    await expect(administration.addClient({ ...client, groups: 8 })).rejects.toMatchObject({ code: 'identity.exists' });
+  });
+
+  it('is one group if its first user comes before a client', async () => {
+    const { administration, addUser } = service.service.identity;
+    await addUser({ organisation: 'epsilon', username: 'zoe', password: 'secret-of-zoe' });
+    const client = { organisation: 'epsilon', name: 'one', scopes: ['core_read'], grants: ['client_credentials'] };
+    await expect(administration.addClient({ ...client, groups: 8 })).rejects.toMatchObject({ code: 'identity.exists' });
+    await administration.removeUser({ organisation: 'epsilon', username: 'zoe' });
+    await expect(administration.addClient({ ...client, groups: 8 })).rejects.toMatchObject({ code: 'identity.exists' });
+    await administration.addClient({ ...client, groups: 1 });
+  });
 });

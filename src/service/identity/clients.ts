@@ -1,10 +1,10 @@
 import { WindrowError } from '../../core/errors.js';
-import { GROUP_COUNTS, IDENTITY_SHARD, placementOf, shardOf } from '../../storage/shard.js';
+import { IDENTITY_SHARD, shardOf } from '../../storage/shard.js';
 import { equal, type Reader, writeReserved } from '../../storage/storage.js';
-import { type ClientRow, clients, collectionGrants, organisations, tokens } from '../../storage/tables/identity.js';
-import { series } from '../../storage/tables/samples.js';
+import { type ClientRow, clients, collectionGrants, tokens } from '../../storage/tables/identity.js';
 import { createId } from '../context.js';
-import { type AdministrationContext, checkChoices, checkName, expected, type OfOrganisation } from './names.js';
+import { type AdministrationContext, checkChoices, checkName, type OfOrganisation } from './names.js';
+import { fixGroupCount } from './organisations.js';
 import { allScopes, grantTypes } from './principal.js';
 import { createSecret, equalHashes, hashSecret } from './secrets.js';
 import { clientSubject, unlock } from './throttle.js';
@@ -16,7 +16,7 @@ export interface NewClient {
   readonly scopes: readonly string[];
   /** `client_credentials`, `password`. */
   readonly grants: readonly string[];
-  /** How many groups the organisation's series are spread over; fixed when its first client is added. */
+  /** How many groups the organisation's series are spread over; fixed when its first client or user is added. */
   readonly groups?: number;
 }
 
@@ -39,42 +39,9 @@ export async function addClient(context: AdministrationContext, client: NewClien
     grants: checkChoices('grant', client.grants, grantTypes).join(' '),
     createdMs: Math.floor(clock.nowMs()),
   };
-  if (client.groups !== undefined) await setGroupCount(context, row.organisation, client.groups);
+  await fixGroupCount(context, row.organisation, client.groups);
   await writeReserved(storage, IDENTITY_SHARD, (tx) => tx.insert(clients, row));
   return { clientId, clientSecret };
-}
-
-/**
- * Fixes the organisation's group count. Only an organisation without clients and series can get more than one group.
- */
-async function setGroupCount(
-  { storage, clock }: AdministrationContext,
-  organisation: string,
-  groups: number,
-): Promise<void> {
-  if (!GROUP_COUNTS.includes(groups)) throw expected('groups', `one of ${GROUP_COUNTS.join(', ')}`, groups);
-  const existingClients = await storage.read(IDENTITY_SHARD, (tx) =>
-    tx.find(clients, { where: equal({ organisation }), limit: 1 }),
-  );
-  const { home, shards } = placementOf(organisation, groups);
-  await storage.transactionOver(shards, async (txs) => {
-    const homeTx = txs.find(({ shard }) => shard === home)!;
-    const known = await homeTx.get(organisations, { organisation });
-    const existingSeries = await homeTx.find(series, { where: equal({ organisation }), limit: 1 });
-    const isNew = known === undefined && existingClients.length === 0 && existingSeries.length === 0;
-    const groupCount = known?.groupCount ?? (isNew ? groups : 1);
-    if (groupCount !== groups) {
-      const mend = 'leave groups out, or use another organisation';
-      const some = groupCount === 1 ? 'one group' : `${groupCount} groups`;
-      throw new WindrowError(
-        'identity.exists',
-        `the series of ${organisation} are in ${some}, which cannot change; ${mend}`,
-      );
-    }
-    if (!isNew) return;
-    const row = { organisation, groupCount, createdMs: Math.floor(clock.nowMs()) };
-    for (const tx of txs) await tx.insert(organisations, row);
-  });
 }
 
 export async function listClients({ storage }: AdministrationContext, { organisation }: OfOrganisation) {

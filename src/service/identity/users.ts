@@ -3,6 +3,7 @@ import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { equal, writeReserved } from '../../storage/storage.js';
 import { tokens, users } from '../../storage/tables/identity.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
+import { fixGroupCount } from './organisations.js';
 import { isPasswordHash } from './passwords.js';
 import { unlock, userSubject } from './throttle.js';
 
@@ -16,12 +17,14 @@ export interface NewUser extends UserName {
   readonly passwordHash: string;
 }
 
-export async function addUser({ storage, clock }: AdministrationContext, user: NewUser): Promise<void> {
+export async function addUser(context: AdministrationContext, user: NewUser): Promise<void> {
+  const { storage, clock } = context;
   const { passwordHash } = user;
   const organisation = checkName('organisation', user.organisation);
   // The token endpoint looks users up by the NFC form.
   const username = checkName('username', user.username).normalize('NFC');
   if (!isPasswordHash(passwordHash)) throw expected('passwordHash', 'an scrypt hash', 'other text');
+  await fixGroupCount(context, organisation);
   await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
     if ((await tx.get(users, { organisation, username })) !== undefined) {
       const mend = 'to change the password, remove the user first';

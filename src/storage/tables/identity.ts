@@ -3,7 +3,10 @@ import { boolean, defineTable, integer, integerOrNull, type RowIn, text, textOrN
 // All of these lie in IDENTITY_SHARD except organisations (in each of their shards) and collections (in the home
 // shard).
 
-/** How many shards the series of an organisation are spread over; 1 if it has no row. A row in each of the shards. */
+/**
+ * How many shards the series of an organisation are spread over; 1 if it has no row, as one of an older version. A row
+ * in each of the shards.
+ */
 export const organisations = defineTable(
   'organisations',
   { organisation: text, groupCount: integer, createdMs: integer },
