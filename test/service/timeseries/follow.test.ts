@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Feeds } from '../../../src/service/timeseries/read/feed.js';
+import type { ServiceContext } from '../../../src/service/context.js';
+import { Feeds, Subscription } from '../../../src/service/timeseries/read/feed.js';
 import { follow as followSeries } from '../../../src/service/timeseries/read/follow.js';
+import type { Reader } from '../../../src/storage/storage.js';
 import { openTestService, type TestService } from '../app.js';
 import { type EventReader, type ReceivedEvent, readEvents } from '../server-sent-events.js';
 import { post } from '../token/requests.js';
@@ -299,36 +301,73 @@ describe('samples are followed as server-sent events', () => {
     expect([reads, found]).toEqual([1, 1]);
   });
 
-  it('a follower that joins between a write and its commit gets the change', async () => {
-    const { context } = service.service;
-    const { storage, samples, placements } = context;
-    const { shardOf } = await placements.of('acme');
-    const other = Array.from({ length: 1000 }, (_, i) => `other${i}`).find((id) => shardOf(id) === shardOf('a'))!;
-    const feeds = new Feeds(context);
-    const aborting = new AbortController();
-    const join = async (timeseriesId: string, lastEventId?: string) => {
+  describe('a follower that joins', () => {
+    let aborting: AbortController;
+    const joined: AsyncGenerator<string>[] = [];
+    beforeEach(() => {
+      aborting = new AbortController();
+    });
+    afterEach(async () => {
+      aborting.abort();
+      for (const events of joined.splice(0)) for await (const _ of events);
+    });
+    const join = async (context: ServiceContext, feeds: Feeds, timeseriesId: string, lastEventId?: string) => {
       const references = [{ timeseriesId, metric: 'Raw' }];
       const { signal } = aborting;
-      const isAllowed = async () => true;
-      const events = await followSeries(context, feeds, {
-        organisation: 'acme',
-        references,
-        lastEventId,
-        signal,
-        isAllowed,
-      });
+      const follower = { organisation: 'acme', references, lastEventId, signal, isAllowed: async () => true };
+      const events = await followSeries(context, feeds, follower);
+      joined.push(events);
       await events.next();
       return events;
     };
-    const begun = await join(other);
-    const commit = await storage.lastCommit(shardOf('a'));
     const columns = { timeMs: Float64Array.of(START_MS + 1), value: Float64Array.of(7) };
-    const late = await storage.transaction(shardOf('a'), async (tx) => {
-      await samples.append(tx, 'acme', [{ timeseriesId: 'a', metric: 'Raw', ...columns }]);
-      return join('a', String(commit));
+    const change = (timeseriesId: string) => ({ timeseriesId, metric: 'Raw', ...columns });
+
+    it('between a write and its commit gets the change', async () => {
+      const { context } = service.service;
+      const { storage, samples, placements } = context;
+      const { shardOf } = await placements.of('acme');
+      const other = Array.from({ length: 1000 }, (_, i) => `other${i}`).find((id) => shardOf(id) === shardOf('a'))!;
+      const feeds = new Feeds(context);
+      await join(context, feeds, other);
+      const commit = await storage.lastCommit(shardOf('a'));
+      const late = await storage.transaction(shardOf('a'), async (tx) => {
+        await samples.append(tx, 'acme', [change('a')]);
+        return join(context, feeds, 'a', String(commit));
+      });
+      expect((await late.next()).value).toContain('"val":7');
     });
-    expect((await late.next()).value).toContain('"val":7');
-    aborting.abort();
-    for (const events of [begun, late]) for await (const _ of events);
+
+    it('while its feed reads the log gets the change', async () => {
+      const { storage, samples, placements } = service.service.context;
+      const { home } = await placements.of('acme');
+      let afterRead: (() => Promise<void>) | undefined;
+      const read = async (shard: number, work: (tx: Reader) => Promise<unknown>) => {
+        const result = await storage.read(shard, work);
+        const then = afterRead;
+        afterRead = undefined;
+        await then?.();
+        return result;
+      };
+      const context = { ...service.service.context, storage: Object.assign(Object.create(storage), { read }) };
+      const feeds = new Feeds(context);
+      await join(context, feeds, 'other');
+      const commit = await storage.lastCommit(home);
+      const late = new Promise<AsyncGenerator<string>>((resolve) => {
+        afterRead = async () => resolve(await join(context, feeds, 'a', String(commit)));
+      });
+      await storage.transaction(home, (tx) => samples.append(tx, 'acme', [change('a'), change('other')]));
+      expect((await (await late).next()).value).toContain('"val":7');
+    });
+  });
+
+  it('nothing from before a reset comes after it', () => {
+    const subscription = new Subscription('acme', [{ timeseriesId: 'a', metric: 'Raw' }], () => {});
+    subscription.begin({ commit: 9 });
+    const columns = { timeMs: Float64Array.of(1), value: Float64Array.of(2) };
+    subscription.add({ organisation: 'acme', commit: 5, timeseriesId: 'a', metric: 'Raw', ...columns });
+    subscription.reach(5, false, 0);
+    subscription.reach(9, true, 1);
+    expect(subscription.take(0)).toMatchObject({ changes: [], isForgotten: true, lastCommit: 9 });
   });
 });

@@ -261,6 +261,22 @@ describe('samples', () => {
     }
   });
 
+  it.each(['asc', 'desc'])('pages over several series keep to the range (%s)', async (order) => {
+    const rows = ['a', 'b'].flatMap((id) => [0, 1, 2, 3, 4, 5].map((minute) => sample(id, minute, minute)));
+    await post('/core/samples', 'application/json', JSON.stringify(rows));
+    const range = 'startTime=2026-01-01T00:02:00Z&endTime=2026-01-01T00:04:00Z';
+    // The first page ends exactly between the two.
+    const url = `/core/samples?timeseries_ids=a,b&${range}&limit=2&orderby=timestamp%20${order}`;
+    const found: string[] = [];
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const answer = await send('GET', url, token === '' ? {} : { headers: { continuationtoken: token } });
+      const { data, paging } = answer.json();
+      for (const { timeseriesId, val } of data) found.push(`${timeseriesId}${val}`);
+      token = paging.continuationToken ?? undefined;
+    }
+    expect(found).toEqual(order === 'asc' ? ['a2', 'a3', 'b2', 'b3'] : ['a3', 'a2', 'b3', 'b2']);
+  });
+
   it('a continuation token is valid only for its query and caller', async () => {
     await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1), sample('a', 1, 2)]));
     const page = await send('GET', '/core/timeseries/a/samples?limit=1');

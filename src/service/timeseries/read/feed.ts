@@ -80,7 +80,11 @@ export class Subscription {
       this.#waiting = [];
       this.#fromCommit = commit;
     }
-    if (isForgotten) this.#isForgotten = true;
+    if (isForgotten) {
+      // The follower reads its series anew, and nothing older may come after that.
+      this.#waiting = [];
+      this.#isForgotten = true;
+    }
     this.#wake();
   }
 
@@ -204,6 +208,7 @@ class Feed {
     const { storage, samples } = this.#context;
     const opened = this.#opened;
     await opened;
+    const asked = new Set(this.#subscriptions);
     const read = await storage.read(this.#shard, (tx) => readChanges(samples, tx, this.#commit, this.#isWanted));
     // All followers have left meanwhile, and new ones have joined, which begin later.
     if (opened !== this.#opened) return;
@@ -218,7 +223,8 @@ class Feed {
     }
     this.#commit = Math.max(this.#commit, lastCommit);
     for (const subscription of this.#subscriptions) {
-      const waitedCount = waited.get(subscription);
+      // One that has joined while this was read looks itself: its changes may have been passed over as nobody's.
+      const waitedCount = asked.has(subscription) ? waited.get(subscription) : Number.POSITIVE_INFINITY;
       if (waitedCount === undefined && !isForgotten) continue;
       subscription.reach(this.#commit, isForgotten, waitedCount ?? 0);
     }

@@ -86,15 +86,15 @@ async function readPiece(
   { storage, samples, placements, metrics }: ServiceContext,
   organisation: string,
   reference: SeriesReference,
-  { fromMs, untilMs, isDescending, isFinalOnly }: SamplesRequest,
+  { fromMs = -Infinity, untilMs = Infinity, isDescending, isFinalOnly }: SamplesRequest,
   limit: number,
   afterMs: number | undefined,
 ): Promise<Columns> {
-  const start = afterMs !== undefined && !isDescending ? nextDouble(afterMs) : fromMs;
-  const end = afterMs !== undefined && isDescending ? afterMs : untilMs;
+  const isAscendingOn = afterMs !== undefined && !isDescending;
+  const isDescendingOn = afterMs !== undefined && isDescending;
   const range = {
-    ...(start === undefined ? {} : { fromMs: start }),
-    ...(end === undefined ? {} : { untilMs: end }),
+    fromMs: isAscendingOn ? Math.max(fromMs, nextDouble(afterMs)) : fromMs,
+    untilMs: isDescendingOn ? Math.min(untilMs, afterMs) : untilMs,
     limit,
     isDescending,
     isFinalOnly,
