@@ -1,9 +1,13 @@
 import fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { windrowService } from '../../src/service/index.js';
+import { StorageError } from '../../src/storage/errors.js';
+import { openSqliteStorage } from '../../src/storage/index.js';
 import { IDENTITY_SHARD } from '../../src/storage/shard.js';
+import type { Reader } from '../../src/storage/storage.js';
 import { throttles } from '../../src/storage/tables/identity.js';
 import { openTestService, type TestService } from './app.js';
+import { failingStorage } from './failing-storage.js';
 
 const MAX = 5;
 let service: TestService;
@@ -46,6 +50,39 @@ describe('7.2: 429', () => {
     const health = [];
     for (let i = 0; i <= MAX; i++) health.push((await service.app.inject({ url: '/health/live' })).statusCode);
     expect(health).toEqual(ok(MAX + 1));
+  });
+
+  it('a count that could not be read refuses one request, not all of the minute', async () => {
+    let isAway = false;
+    await service.close();
+    service = await openTestService({
+      settings: { requestsPerMinuteMax: MAX },
+      storage: async (directory, clock) => {
+        const storage = failingStorage(await openSqliteStorage({ directory, clock }), {});
+        const failing = (tx: Reader): Reader =>
+          new Proxy(tx, {
+            get: (target, name) => {
+              if (isAway && name === 'get') return getButCounts(target);
+              const member: unknown = Reflect.get(target, name, target);
+              return typeof member === 'function' ? member.bind(target) : member;
+            },
+          });
+        const getButCounts =
+          (tx: Reader): Reader['get'] =>
+          async (table, key) => {
+            if (table.name !== throttles.name) return tx.get(table, key);
+            isAway = false;
+            throw new StorageError('storage.failed', 'the database is away');
+          };
+        const read: typeof storage.read = (shard, work) => storage.read(shard, (tx) => work(failing(tx)));
+        return { ...storage, read };
+      },
+    });
+    const headers = await bearerOf();
+    expect(await statuses(1, headers)).toEqual([200]);
+    service.clock.advance(60_000);
+    isAway = true;
+    expect(await statuses(3, headers)).toEqual([503, 200, 200]);
   });
 
   it('a body is not read once the limit is exceeded', async () => {

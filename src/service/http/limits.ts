@@ -107,6 +107,10 @@ function createRequestCounts(context: ServiceContext) {
       });
     const count: Count = { windowStartMs, stored: 0, own: 0, loaded };
     counts.set(key, count);
+    // The next request asks again.
+    loaded.catch(() => {
+      if (counts.get(key) === count) counts.delete(key);
+    });
     return count;
   };
   class RequestCounts {

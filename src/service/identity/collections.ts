@@ -87,21 +87,33 @@ async function removeGrants(tx: Transaction, access: CollectionAccess): Promise<
  * Removes a collection that is closed to all. Its events end some at a time, so that other requests need not wait for
  * all of them; the collection goes last, so that after a failure it can be removed again. Versions of events are ended
  * instead of deleted, so that snapshots stay whole until they expire.
+ *
+ * @throws WindrowError `identity.exists` if somebody gets access to it meanwhile: what is written then must stay.
  */
 async function removeWhole(
   { storage, clock }: AdministrationContext,
   { organisation, collectionId }: CollectionAccess,
 ): Promise<void> {
-  const shard = shardOf(organisation);
   const nowMs = Math.floor(clock.nowMs());
   const ofEvents = { organisation, ercollectionid: collectionId };
+  const whileClosed = <Result>(work: (tx: Transaction) => Promise<Result>) =>
+    writeReserved(storage, shardOf(organisation), async (tx) => {
+      const granted = await tx.find(collectionGrants, { where: equal({ organisation, collectionId }), limit: 1 });
+      if (granted.length > 0) {
+        throw new WindrowError(
+          'identity.exists',
+          `the collection ${collectionId} of ${organisation} was added again while it was removed, and may still have ` +
+            'some of its old events; remove it once more, or keep it',
+        );
+      }
+      return work(tx);
+    });
   for (let lastId: string | undefined = ''; lastId !== undefined; ) {
     const afterId: string = lastId;
-    lastId = await writeReserved(storage, shard, (tx) => deleteSomeEvents(tx, ofEvents, afterId, nowMs));
+    lastId = await whileClosed((tx) => deleteSomeEvents(tx, ofEvents, afterId, nowMs));
   }
-  await writeReserved(storage, shard, async (tx) => {
+  await whileClosed(async (tx) => {
     await tx.delete(collections, equal({ organisation, collectionId }));
-    await tx.delete(collectionGrants, equal({ organisation, collectionId }));
     await tx.delete(eventCounts, equal(ofEvents));
   });
 }

@@ -151,9 +151,7 @@ function createAnswer(
     await checkSeries(context, organisation, references);
     const closing = new AbortController();
     const end = (): void => closing.abort();
-    stopping.addEventListener('abort', end);
     request.raw.on('close', end);
-    if (stopping.aborted) end();
     const follower = {
       organisation,
       references,
@@ -163,6 +161,8 @@ function createAnswer(
       isAllowed: () => isAuthorized(onRequest.call(app, request, reply)),
     };
     const events = Readable.from(await follow(context, feeds, follower), { highWaterMark: 1 });
+    stopping.addEventListener('abort', end);
+    if (stopping.aborted) end();
     events.on('close', () => {
       stopping.removeEventListener('abort', end);
       end();

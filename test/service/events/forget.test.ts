@@ -164,6 +164,30 @@ describe('old versions of events', () => {
     expect((await caller.list('main')).statusCode).toBe(204);
   });
 
+  it('stay if the collection is added again while it is removed, and so does what is written then', async () => {
+    const { storage } = context();
+    const of = { organisation: 'acme', collectionId: 'main' };
+    await caller.post(
+      'main',
+      Array.from({ length: 1200 }, (_, i) => ({ id: `${i}` })),
+    );
+    let count = 0;
+    const interrupted = { ...failingStorage(storage, {}) };
+    interrupted.transaction = async (shard, work, options) => {
+      if (count++ === 2) {
+        await createAdministration(context()).addCollection({ ...of, clientIds: [caller.clientId] });
+        await caller.post('main', { id: 'new' });
+      }
+      return storage.transaction(shard, work, options);
+    };
+    const removal = createAdministration({ ...context(), storage: interrupted });
+    await expect(removal.removeCollection({ ...of, clientIds: [] })).rejects.toMatchObject({ code: 'identity.exists' });
+    const { body } = await caller.list('main', "$filter=id eq 'new'");
+    expect(body.data).toMatchObject([{ id: 'new' }]);
+    const all = await caller.list('main', '', { pagesize: '1000' });
+    expect(all.body.paging.totalCount).toBe((all.body.data as unknown[]).length);
+  });
+
   it('do not count: the count of a collection is that of its current events', async () => {
     await caller.post('main', [{ id: 'a' }, { id: 'b' }]);
     await caller.post('main', [{ id: 'b', name: 'x' }, { id: 'c' }]);

@@ -361,6 +361,26 @@ describe('samples are followed as server-sent events', () => {
     });
   });
 
+  it('a refused Last-Event-ID leaves nothing behind', async () => {
+    const { addEventListener, removeEventListener } = AbortSignal.prototype;
+    let count = 0;
+    AbortSignal.prototype.addEventListener = function (...listener: Parameters<typeof addEventListener>) {
+      count++;
+      addEventListener.apply(this, listener);
+    };
+    AbortSignal.prototype.removeEventListener = function (...listener: Parameters<typeof removeEventListener>) {
+      count--;
+      removeEventListener.apply(this, listener);
+    };
+    try {
+      const request = { url: '/core/timeseries/a/live', headers: { ...headers, 'last-event-id': 'x' } };
+      for (let i = 0; i < 5; i++) expect((await service.app.inject(request)).statusCode).toBe(400);
+    } finally {
+      Object.assign(AbortSignal.prototype, { addEventListener, removeEventListener });
+    }
+    expect(count).toBe(0);
+  });
+
   it('nothing from before a reset comes after it', () => {
     const subscription = new Subscription('acme', [{ timeseriesId: 'a', metric: 'Raw' }], () => {});
     subscription.begin({ commit: 9 });
