@@ -86,6 +86,8 @@ describe('requests that are sent ahead of the answers', () => {
     await expect.poll(() => client.isClosed).toBe(true);
     const other = await talk(url, heads('/core/retention', 1));
     await expect.poll(() => other.text).toContain('HTTP/1.1 200');
+    const metrics = await service.app.inject({ url: '/metrics' });
+    expect(metrics.body).toMatch(/connections_ended_total\{reason="ahead"\} 1\n/);
   });
 });
 

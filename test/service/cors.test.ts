@@ -33,7 +33,19 @@ describe('--cors-origin', () => {
     expect(refused.headers['access-control-expose-headers']).toContain('x-correlation-id');
     expect(refused.headers['access-control-allow-credentials']).toBeUndefined();
     expect((await service.app.inject({ url: '/nowhere' })).statusCode).toBe(404);
+    expect((await service.app.inject({ method: 'OPTIONS', url: '/nowhere' })).statusCode).toBe(404);
+    const options = await service.app.inject({ method: 'OPTIONS', url: '/core/samples', headers: { origin: PAGE } });
+    expect([options.statusCode, options.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
     expect((await service.app.inject({ method: 'PUT', url: '/core/samples' })).statusCode).toBe(405);
+  });
+
+  it('answers vary with the origin, and with the form that is asked for', async () => {
+    service = await openTestService({ settings: { corsOrigins: [PAGE] } });
+    const headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    const payload = [{ timeseriesId: 'a', timestamp: '2026-01-01T00:00:00Z', val: 1 }];
+    await service.app.inject({ method: 'POST', url: '/core/samples', headers, payload });
+    const samples = await service.app.inject({ url: '/core/timeseries/a/samples', headers });
+    expect(samples.headers.vary).toBe('Origin, accept');
   });
 
   it('* lets any page call', async () => {

@@ -100,6 +100,8 @@ export function answerInTurn(app: FastifyInstance, { metrics }: ServiceContext):
     const count = (aheadCounts.get(socket) ?? 0) + 1;
     aheadCounts.set(socket, count);
     if (count > AHEAD_MAX) {
+      // Others of the same packet come here too.
+      if (socket.destroyed) return;
       metrics.connectionsEnded.inc({ reason: 'ahead' });
       socket.destroy();
       return;

@@ -6,13 +6,18 @@ import type { ServiceContext } from '../context.js';
 export async function addCors(app: FastifyInstance, { settings }: ServiceContext): Promise<void> {
   const { corsOrigins } = settings;
   if (corsOrigins.length === 0) return;
-  await app.register(cors, {
+  const options = {
     origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'DELETE'],
     // Headers that pages may read beside the usual ones.
     exposedHeaders: ['x-correlation-id', 'retry-after', 'www-authenticate'],
     maxAge: 600,
-    // An OPTIONS request that is no preflight goes to the routes, which answer 405.
-    strictPreflight: false,
+  };
+  await app.register(cors, {
+    // Any other OPTIONS request goes to the routes, which answer 404 or 405.
+    delegator: ({ headers }, answer) => {
+      const isPreflight = headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+      answer(null, { ...options, preflight: isPreflight });
+    },
   });
 }

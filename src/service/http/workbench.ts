@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { addVary } from './vary.js';
 
 /** The files of the workbench. */
 export interface WorkbenchFiles {
@@ -24,9 +25,10 @@ export function registerWorkbench(app: FastifyInstance, { html, formatReaders }:
 function registerText(app: FastifyInstance, path: string, text: string, own: Readonly<Record<string, string>>): void {
   // Packed for the first browser that asks: most starts of a service are not for the page.
   let packing: Promise<Buffer> | undefined;
-  const headers = { ...own, 'cache-control': 'no-cache', vary: 'accept-encoding', 'x-content-type-options': 'nosniff' };
+  const headers = { ...own, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' };
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     reply.headers(headers);
+    addVary(reply, 'accept-encoding');
     const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding']));
     if (!isPacked) return reply.send(text);
     packing ??= promisify(gzip)(text);

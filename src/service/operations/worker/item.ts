@@ -221,12 +221,16 @@ export class Item {
   }
 
   /**
-   * Results up to here stay as they are: those that are final, and those that were computed of samples which retention
+   * Results up to here stay as they are: those that are final, and those that were stored of samples which retention
    * has deleted meanwhile, for nothing could be computed in their place.
    */
   async #fixedUntil(session: ItemSession, emittedMs: number | null): Promise<number | null> {
     const forgottenMs = await this.sources.forgottenMs(session);
-    return forgottenMs === null ? emittedMs : Math.max(emittedMs ?? forgottenMs, forgottenMs);
+    if (forgottenMs === null) return emittedMs;
+    const storedMs = await this.results.lastMs(session);
+    if (storedMs === undefined) return emittedMs;
+    const keptMs = Math.min(forgottenMs, storedMs);
+    return Math.max(emittedMs ?? keptMs, keptMs);
   }
 
   /** Stores the outcome of a step, and continues. */

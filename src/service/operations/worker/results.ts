@@ -56,6 +56,13 @@ export class Results {
     await session.publish(this, { ...NO_COLUMNS, deleted: { fromMs: leftMs, untilMs: TIME_MS_END } });
   }
 
+  /** The time of the last final result; undefined if there is none. */
+  async lastMs(session: ResultSession): Promise<number | undefined> {
+    await session.flush();
+    const last = await this.#readStored(session, { limit: 1, isDescending: true });
+    return last?.timeMs[0];
+  }
+
   /** Undefined if they are damaged: all of them are then replaced. */
   async #readStored({ context, tx }: ResultSession, range: SampleRange): Promise<Columns | undefined> {
     try {

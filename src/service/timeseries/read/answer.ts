@@ -7,6 +7,7 @@ import { aroundRecords } from '../../http/envelope.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
 import { continuationTokenOf } from '../../http/paging.js';
 import type { RouteParts } from '../../http/route.js';
+import { addVary } from '../../http/vary.js';
 import { principalOf } from '../../identity/principal.js';
 import { JSON_TYPE } from '../write/bodies.js';
 import { jsonObjects, type StreamedForm, streamedForms } from './forms.js';
@@ -27,7 +28,7 @@ export async function answerSamples(
   await checkSeries(parts.context, organisation, references);
   const form = formOf(request);
   const samplesRequest = readSamplesQuery(query);
-  reply.header('vary', 'accept');
+  addVary(reply, 'accept');
   if (form === undefined) return answerPage(parts, request, reply, references, samplesRequest);
   reply.type(form.contentType);
   const pieces = readPieces(parts.context, organisation, references, samplesRequest);
