@@ -64,7 +64,7 @@ export function createOpeningService(
       (waiting) => openOwnStorage(options, settings, clock, waiting),
       ({ message }) => log.warn({ reason: message }, 'waiting for the store'),
     );
-  const metrics = createMetrics();
+  const metrics = createMetrics(scheduler);
   const storage = countErrors(opening, metrics);
   watchStore(metrics, storage, clock);
   const file = options.storage === undefined && (options.store ?? '') === '' ? options.dataDirectory : undefined;

@@ -230,6 +230,31 @@ describe('/metrics', () => {
     expect(found.get('windrow_store_errors_total')).toBe(1);
   });
 
+  it('does not wait for a database that does not answer: what it tells is NaN', async () => {
+    await service.close();
+    let silence = Promise.resolve();
+    service = await openTestService({
+      storage: async (directory, clock) => {
+        const storage = failingStorage(await openSqliteStorage({ directory, clock }), {});
+        return { ...storage, read: (shard, work) => silence.then(() => storage.read(shard, work)) };
+      },
+    });
+    let end = () => {};
+    silence = new Promise((resolve) => {
+      end = resolve;
+    });
+    const answering = get('/metrics');
+    const isAnswered = async () => {
+      service.clock.advance(1000);
+      return Promise.race([answering.then(() => true), new Promise((resolve) => setTimeout(resolve, 20))]);
+    };
+    await expect.poll(isAnswered).toBe(true);
+    end();
+    const { statusCode, body } = await answering;
+    expect([statusCode, /^windrow_items_failed (.*)$/m.exec(body)?.[1]]).toEqual([200, 'Nan']);
+    expect(body).toMatch(/^windrow_commits_total \d/m);
+  });
+
   it('parses as Prometheus text, and counts what was done', async () => {
     await post(1);
     await get('/core/timeseries/a/samples');

@@ -1,10 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Scheduler } from '../context.js';
 
 export type Metrics = Readonly<ReturnType<typeof createMetrics>>;
 
+/** How long a gauge may take: Prometheus waits ten seconds for all of them. */
+const READ_MS_MAX = 2000;
+
 /** The service's metrics, in the form that Prometheus reads. Labels name routes, never callers or series. */
-export function createMetrics() {
+export function createMetrics(scheduler: Scheduler) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counter = (name: string, help: string) => new Counter({ name: `windrow_${name}`, help, registers: [registry] });
@@ -30,14 +34,13 @@ export function createMetrics() {
       labelNames: ['reason'],
       registers: [registry],
     }),
-    /** Adds a gauge that is read on demand. */
+    /** Adds a gauge that is read on demand; NaN if that fails, or takes long as of a database that does not answer. */
     watch: (name: string, help: string, read: () => number | Promise<number>): void => {
       const gauge: Gauge = new Gauge({
         name: `windrow_${name}`,
         help,
         registers: [registry],
-        // A gauge that fails must not fail the others.
-        collect: async () => gauge.set(await Promise.resolve(read()).catch(() => Number.NaN)),
+        collect: async () => gauge.set(await orNaN(read, scheduler)),
       });
     },
     requestSeconds: new Histogram({
@@ -48,6 +51,21 @@ export function createMetrics() {
       registers: [registry],
     }),
   };
+}
+
+// A gauge that fails must not fail the others, nor hold them up.
+async function orNaN(read: () => number | Promise<number>, scheduler: Scheduler): Promise<number> {
+  let cancel = (): void => {};
+  const late = new Promise<number>((resolve) => {
+    cancel = scheduler.after(READ_MS_MAX, () => resolve(Number.NaN));
+  });
+  try {
+    return await Promise.race([read(), late]);
+  } catch {
+    return Number.NaN;
+  } finally {
+    cancel();
+  }
 }
 
 /** Registers `/metrics`, and measures each request. */
