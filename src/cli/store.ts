@@ -38,7 +38,7 @@ export function givenPlace(
   if (hasDirectory && given.options.has('--store')) {
     throw new WindrowError('arguments', `${command.name}: expected --data-dir or --store, received both`);
   }
-  if (hasDirectory) return { directory: requiredOf(given, command, '--data-dir') };
+  if (hasDirectory) return { directory: directoryIn(given, command, '--data-dir', 'give its address as --store') };
   const address = textOf(given, '--store') ?? environment.WINDROW_STORE ?? '';
   if (address === '' && !given.options.has('--store')) return undefined;
   const name = given.options.has('--store') ? '--store' : 'WINDROW_STORE';
@@ -56,4 +56,18 @@ export function givenPlace(
     throw new WindrowError('arguments', `${name}: ${error.message}`, { cause: error });
   }
   return { address };
+}
+
+/** @throws WindrowError for an address: a folder of that name is hardly meant. */
+export function directoryIn(given: Given, command: Command, flag: string, mend: string): string {
+  const directory = requiredOf(given, command, flag);
+  if (!isAddress(directory)) return directory;
+  throw new WindrowError(
+    'arguments',
+    `${flag}: expected a data directory, received the address of a database; ${mend}`,
+  );
+}
+
+export function isAddress(text: string): boolean {
+  return /^postgres(?:ql)?:/.test(text);
 }

@@ -108,6 +108,9 @@ async function openOwnStorage(
   if (dataDirectory === undefined || dataDirectory === '') {
     throw new TypeError('expected dataDirectory, store, or a storage of your own; received none of them');
   }
+  if (/^postgres(?:ql)?:/.test(dataDirectory)) {
+    throw new TypeError('dataDirectory: expected a folder, received the address of a database; give it as store');
+  }
   prepareDataDirectory(dataDirectory);
   return openStorage({ directory: dataDirectory, clock });
 }

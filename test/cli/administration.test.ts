@@ -276,6 +276,20 @@ it('a service that opens the store finds what was added to it before, and the ot
   expect(ids.sort()).toEqual([first.clientId, second.clientId].sort());
 });
 
+it.each([
+  [['client', 'list', '--data-dir', 'postgres://u@h/x'], '--data-dir', 'give its address as --store'],
+  [['serve', '--data-dir', 'postgresql://u@h/x'], '--data-dir', 'give its address as --store'],
+  [['restore', 'x.db', '--to', 'postgres://u@h/x'], '--to', 'PostgreSQL has pg_restore and pg_basebackup for that'],
+])('an address is no directory: %s', async (words, flag, mend) => {
+  const world = createWorld();
+  expect(await world.run(...words)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `windrow: ${flag}: expected a data directory, received the address of a database; ${mend}\n`,
+  });
+  expect(world.files()).toEqual([]);
+});
+
 it('list and remove create no store; add does, and says so', async () => {
   const world = createWorld();
   world.write('data', '');

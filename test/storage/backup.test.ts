@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
@@ -67,6 +67,26 @@ describe('the file of a backup', () => {
       await expect(backupStore(directory, join(directory, file)), file).rejects.toMatchObject({ code: 'arguments' });
     }
     expect(readFileSync(join(directory, 'windrow.db'))).toEqual(before);
+  });
+
+  it('is never a device, a pipe or a folder', async () => {
+    await (await open('store')).close();
+    const pipe = join(folder, 'pipe');
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    for (const file of ['/dev/null', pipe, folder]) {
+      await expect(backupStore(join(folder, 'store'), file), file).rejects.toMatchObject({ code: 'arguments' });
+    }
+    expect([lstatSync('/dev/null').isCharacterDevice(), lstatSync(pipe).isFIFO()]).toEqual([true, true]);
+  });
+
+  it('takes the place of what a link points at', async () => {
+    await (await open('store')).close();
+    const [file, link] = [join(folder, 'monday.db'), join(folder, 'latest.db')];
+    writeFileSync(file, 'an old one');
+    symlinkSync(file, link);
+    await backupStore(join(folder, 'store'), link);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    await restoreStore(file, join(folder, 'new'), false);
   });
 
   it('is blamed, and not the target, where it is damaged', async () => {

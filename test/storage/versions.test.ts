@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
+import { checkStore, openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
 import { createSampleStore } from '../../src/storage/samples/store.js';
 import type { Migration } from '../../src/storage/sqlite/schema.js';
 import { defineTable, integer, type Table, text, textOrNull } from '../../src/storage/table.js';
@@ -82,6 +82,18 @@ describe('versions of a store', () => {
     const again = await open({ tables: newTables, migrations });
     expect(await again.read(SHARD, (tx) => tx.count(signs))).toBe(1);
     await again.close();
+  });
+
+  it('a check of an older store says that it has read the structure of its file alone', async () => {
+    await (await open({})).close();
+    expect(await checkStore(directory)).toMatchObject({ isOlder: false, faults: [] });
+    execute('PRAGMA user_version = 3');
+    expect(await checkStore(directory)).toMatchObject({ version: 3, isOlder: true, faults: [] });
+  });
+
+  it('a check of an empty file finds a fault', async () => {
+    writeFileSync(file(), '');
+    expect((await checkStore(directory)).faults).toEqual(['windrow.db: the file is empty; restore a backup']);
   });
 
   it('a store of a version in between is migrated by the steps it lacks', async () => {

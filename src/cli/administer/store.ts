@@ -4,6 +4,7 @@ import { WindrowError } from '../../core/errors.js';
 import { backupStore, checkStore, hasStore, restoreStore, type StoreReport } from '../../storage/index.js';
 import { argumentOf, type Command, type Given, requiredOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED, fileFailure } from '../failure.js';
+import { directoryIn, isAddress } from '../store.js';
 import { jsonOption, print } from './administer.js';
 
 const dirArgument = { name: 'DIR', summary: 'the data directory of the service' };
@@ -49,7 +50,7 @@ export const restore: Command = {
   examples: [{ line: 'windrow restore monday.db --to /var/lib/windrow', does: 'into an empty directory' }],
   act: async (given, io) => {
     const file = argumentOf(given, restore);
-    const directory = requiredOf(given, restore, '--to');
+    const directory = directoryIn(given, restore, '--to', 'PostgreSQL has pg_restore and pg_basebackup for that');
     await restoreStore(file, directory, given.options.has('--force')).catch((error: unknown) => {
       throw fileFailure(error, directory, 'write');
     });
@@ -78,18 +79,25 @@ export const check: Command = {
 // PostgreSQL has better programs of its own for this.
 function directoryOf(given: Given, command: Command, how: string): string {
   const directory = argumentOf(given, command);
-  if (!/^postgres(?:ql)?:/.test(directory)) return directory;
+  if (!isAddress(directory)) return directory;
   throw new WindrowError('arguments', `${command.name}: expected a data directory; a store in PostgreSQL is ${how}`);
 }
 
-function described({ faults, ...counts }: StoreReport): string {
+function described({ faults, version, isOlder, ...counts }: StoreReport): string {
+  const found = faults.map((fault) => `DAMAGED       ${fault}`);
+  if (isOlder) {
+    const mend = 'start the service once, which upgrades it, and check again';
+    const whole = found.length === 0 ? ['its file is whole'] : found;
+    const scope = `version ${version}, of an older windrow: only the structure of its file was checked; ${mend}`;
+    return `${[...whole, scope].join('\n')}\n`;
+  }
   const lines = [
     `series        ${counts.seriesCount}`,
     `samples       ${counts.sampleCount} in ${counts.segmentCount} segments`,
     `log           ${counts.logRowCount} rows that are not compacted yet`,
     `checkpoints   ${counts.checkpointCount}`,
     ...(counts.uncheckedCount === 0 ? [] : [`no checksum   ${counts.uncheckedCount} rows of an older version`]),
-    ...faults.map((fault) => `DAMAGED       ${fault}`),
+    ...found,
     faults.length === 0 ? 'the store is whole' : `${faults.length} faults`,
   ];
   return `${lines.join('\n')}\n`;

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StorageError } from '../errors.js';
 import { failureOf, loadSqlite, SqliteFailure } from './database.js';
@@ -13,8 +23,10 @@ import { readVersion } from './schema.js';
  * @returns its size in bytes.
  * @throws StorageError if the file belongs to this store, or is a store that a process has open.
  */
-export async function backupStore(directory: string, file: string): Promise<number> {
+export async function backupStore(directory: string, target: string): Promise<number> {
   const path = join(directory, FILE_NAME);
+  // A link stays, and what it points at is replaced.
+  const file = existsSync(target) ? realpathSync(target) : target;
   const unfinished = `${file}.unfinished`;
   await refuseTarget(path, file);
   const { backup, DatabaseSync } = await import('@photostructure/sqlite');

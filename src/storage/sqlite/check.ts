@@ -22,6 +22,8 @@ import { newestVersion, readVersion } from './schema.js';
 /** The findings of `windrow check`. */
 export interface StoreReport {
   readonly version: number;
+  /** Whether an older version wrote it: then only the structure of its file was checked, and nothing was counted. */
+  readonly isOlder: boolean;
   readonly seriesCount: number;
   readonly sampleCount: number;
   readonly segmentCount: number;
@@ -44,7 +46,10 @@ export async function checkStore(directory: string): Promise<StoreReport> {
     database.exec('PRAGMA busy_timeout = 5000; BEGIN');
     const version = readVersion(database, path, {});
     const faults: string[] = faultsOf(database).map((fault) => `${FILE_NAME}: ${fault}`);
-    return { version, faults, ...(version < newestVersion() ? { ...NOTHING } : readAll(database, faults)) };
+    if (version === 0) faults.push(`${FILE_NAME}: the file is empty; restore a backup`);
+    const isOlder = version > 0 && version < newestVersion();
+    const counts = isOlder || version === 0 ? NOTHING : readAll(database, faults);
+    return { version, isOlder, faults, ...counts };
   } catch (error) {
     throw explained(error, directory);
   } finally {
@@ -63,7 +68,7 @@ const NOTHING = {
   uncheckedCount: 0,
 };
 
-function readAll(database: Database, faults: string[]): Omit<StoreReport, 'version' | 'faults'> {
+function readAll(database: Database, faults: string[]): Omit<StoreReport, 'version' | 'isOlder' | 'faults'> {
   const count = { ...NOTHING };
   const countOf = new Map<string, number>();
   const attempt = (work: () => void): void => {

@@ -44,7 +44,11 @@ export async function refuseTarget(path: string, file: string): Promise<void> {
   if (owner !== undefined) {
     throw new StorageError('arguments', `${file}: this name belongs to the store in ${owner}; ${mend}`);
   }
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return;
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isFile()) {
+    throw new StorageError('arguments', `${file}: it is a folder, a device or a pipe, not a file; ${mend}`);
+  }
   const failure = await lockFailure(file);
   // A damaged one is no store, or none that a process can use.
   if (failure === undefined || failure.kind === 'damaged') return;

@@ -48,28 +48,29 @@ it.each([
   expect(await rules()).toEqual([]);
 });
 
+const compactAll = async () => {
+  const { storage, samples, placements } = posting.service.service.context;
+  for (const shard of (await placements.of('acme')).shards) {
+    while (await storage.transaction(shard, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true })));
+  }
+};
+const passTenMinutes = async (isDone: () => Promise<boolean>) => {
+  posting.service.clock.advance(600_000);
+  await expect.poll(isDone).toBe(true);
+};
+const firstOf = async (timeseriesId: string, metric: string) =>
+  (await posting.stored({ timeseriesId, metric })).timeMs[0] ?? Number.POSITIVE_INFINITY;
+
 it('old samples are deleted; their results stay until the rule for results deletes them', async () => {
   const { service, call } = posting;
   const { clock } = service;
-  const { context } = service.service;
   const startMs = clock.nowMs() - 20 * DAY_MS;
   // Segments of about three days.
   await posting.write([minutes('room', 20_000, (i) => i % 97, startMs)]);
   const hourly = [item('Aggregate', { function: 'Average', interval: 'QuarterHourly' }, ['room'], 'mean')];
   await posting.run(hourly);
   const before = await posting.stored({ timeseriesId: 'mean', metric: 'Result' });
-  const { shards } = await context.placements.of('acme');
-  for (const shard of shards) {
-    while (
-      await context.storage.transaction(shard, (tx) => context.samples.compact(tx, tx.lastCommit, { isEager: true }))
-    );
-  }
-  const passTenMinutes = async (isDone: () => Promise<boolean>) => {
-    clock.advance(600_000);
-    await expect.poll(isDone).toBe(true);
-  };
-  const firstOf = async (timeseriesId: string, metric: string) =>
-    (await posting.stored({ timeseriesId, metric })).timeMs[0] ?? Number.POSITIVE_INFINITY;
+  await compactAll();
   await call('POST', '/core/retention', { keep: 'P10D', timeseriesId: 'room' });
   await passTenMinutes(async () => (await firstOf('room', 'Raw')) > startMs + 5 * DAY_MS);
   expect(await firstOf('room', 'Raw')).toBeLessThanOrEqual(clock.nowMs() - 10 * DAY_MS);
@@ -78,4 +79,21 @@ it('old samples are deleted; their results stay until the rule for results delet
   await passTenMinutes(
     async () => (await posting.stored({ timeseriesId: 'mean', metric: 'Result' })).timeMs.length < 100,
   );
+});
+
+it('samples that are sent again are computed by new items', async () => {
+  const { service, call } = posting;
+  const startMs = service.clock.nowMs() - 20 * DAY_MS;
+  const room = minutes('room', 20_000, (i) => i % 97, startMs);
+  await posting.write([room]);
+  await compactAll();
+  await call('POST', '/core/retention', { keep: 'P10D', timeseriesId: 'room' });
+  await passTenMinutes(async () => (await firstOf('room', 'Raw')) > startMs + 5 * DAY_MS);
+  // The rule was a mistake.
+  await call('DELETE', '/core/retention?timeseriesId=room');
+  await posting.write([{ ...room, value: room.value.map((value) => value + 1000) }]);
+  const hourly = [item('Aggregate', { function: 'Average', interval: 'Hourly' }, ['room'], 'mean')];
+  await posting.run(hourly);
+  const [expected] = await posting.expected(hourly);
+  expect(await posting.stored({ timeseriesId: 'mean', metric: 'Result' })).toEqual(expected);
 });
