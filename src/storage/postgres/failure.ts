@@ -20,6 +20,8 @@ export type FailureKind =
   | 'crowded'
   /** A row with this key exists. */
   | 'duplicate'
+  /** A value does not fit into an entry of an index. */
+  | 'tooLong'
   | 'full'
   | 'damaged'
   /** A pooler gives a session to others, or one of others to us. */
@@ -76,6 +78,7 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   '42P05': 'pooled', // duplicate_prepared_statement: each connection prepares a name once
   '53100': 'full',
   '53300': 'crowded', // too_many_connections
+  '54000': 'tooLong', // program_limit_exceeded
   '55P03': 'conflict', // lock_not_available: `lock_timeout` is over
   '57014': 'cancelled', // query_canceled
   '57P': 'lost', // shut down, crashed
@@ -123,6 +126,15 @@ export function explained(error: unknown, address: string): unknown {
       return new StorageError('storage.newer', `${of}: ${error.message}`, options);
     case 'duplicate':
       return new DuplicateKeyError(tableOf(error), error.message);
+    case 'tooLong': {
+      // An entry has at most a third of a page.
+      const where = 'the names of a series, the status of an event or the source of a queue';
+      return new StorageError(
+        'storage.value',
+        `expected ${where} in at most some 2,600 bytes, which PostgreSQL can index; shorten them`,
+        options,
+      );
+    }
     case 'other':
       return new StorageError('storage.failed', `${of}: PostgreSQL refused a statement: ${error.message}`, options);
     case 'unknown':

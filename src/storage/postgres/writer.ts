@@ -1,6 +1,6 @@
 import type { Announcer, OwnCommits } from './announcer.js';
 import type { Connection } from './connection.js';
-import { failureOf, PostgresFailure } from './failure.js';
+import { type FailureKind, failureOf, PostgresFailure } from './failure.js';
 import { type GroupResult, type Job, type JobQueue, type LockedShard, runGroup, type SoleWriterOf } from './group.js';
 import type { ConnectionPool } from './pool.js';
 
@@ -198,13 +198,15 @@ export class ShardWriter {
     }
     // A refused statement belongs to the job that ran last; the others may succeed without it. If no job ran yet,
     // the database cannot be reached, so all fail.
-    const isFaultOfLast = error instanceof PostgresFailure && (error.kind === 'other' || error.kind === 'duplicate');
+    const isFaultOfLast = error instanceof PostgresFailure && FAULTS_OF_JOBS.has(error.kind);
     const failed = taken.length === 0 ? this.#queue.splice(0) : isFaultOfLast ? taken.slice(-1) : taken;
     for (const job of failed) job.reject(error);
     if (isFaultOfLast) this.#queue.unshift(...taken.slice(0, -1));
     return 0;
   }
 }
+
+const FAULTS_OF_JOBS: ReadonlySet<FailureKind> = new Set(['other', 'duplicate', 'tooLong']);
 
 interface LeftShard {
   lastCommit: number;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DuplicateKeyError, StorageFullError } from '../../../src/storage/errors.js';
 import type { Transaction } from '../../../src/storage/storage.js';
@@ -56,6 +57,18 @@ describe.runIf(hasPostgres)('a statement whose answer is not awaited', () => {
     await expect(put('bad')).rejects.toThrow('PostgreSQL refused a statement: refused (22000)');
     await put('c');
     expect(await subjects()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('and cannot be indexed, as it is too long, is the fault of its value and undoes that work alone', async () => {
+    const { put, subjects } = await openWith('false', '22000');
+    const tooLong = randomBytes(3000).toString('base64');
+    const ended = await Promise.allSettled([put('a'), put(tooLong), put('c')]);
+    expect(ended).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: 'storage.value', message: expect.stringContaining('2,600 bytes') } },
+      { status: 'fulfilled' },
+    ]);
+    expect(await subjects()).toEqual(['a', 'c']);
   });
 
   it('adds a row to a log once: the second of the same key undoes its own work', async () => {
