@@ -114,6 +114,7 @@ describe('versions of a store', () => {
       `INSERT INTO "series" VALUES (${SHARD}, 'acme', '${id}', 'Raw', ${key}, NULL, 0, 1, 0, NULL, NULL, NULL)`;
     execute(
       'DROP TABLE "ended_patterns"',
+      'ALTER TABLE "item_checkpoints" DROP COLUMN "lacksUntilMs"',
       'DROP TABLE "sample_log"',
       'CREATE TABLE "sample_log" ("shard" INTEGER NOT NULL, "commit" INTEGER NOT NULL, "part" INTEGER NOT NULL, ' +
         '"organisation" TEXT NOT NULL, "sampleCount" INTEGER NOT NULL, "changes" BLOB NOT NULL, "source" TEXT, ' +

@@ -44,6 +44,8 @@ const migrations: readonly Migration[] = [
         "passedId" text COLLATE "C", PRIMARY KEY ("shard", "organisation", "itemId"))
         WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
   },
+  // Checkpoints that were made without samples which retention had deleted.
+  { sql: 'ALTER TABLE "item_checkpoints" ADD COLUMN "lacksUntilMs" float8' },
 ];
 
 export interface Schema {

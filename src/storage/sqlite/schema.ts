@@ -21,6 +21,7 @@ const migrations: readonly Migration[] = [
   addReplicas,
   storeLogWithItsKey,
   addEndedPatterns,
+  addLackingSamples,
 ];
 
 export interface Schema {
@@ -221,6 +222,11 @@ function addEndedPatterns(database: Database): void {
       '"transactionId" TEXT NOT NULL, "clientId" TEXT NOT NULL, "areResultsKept" INTEGER NOT NULL, "passedCommit" ' +
       'INTEGER, "passedId" TEXT, PRIMARY KEY ("shard", "organisation", "itemId")) WITHOUT ROWID',
   );
+}
+
+/** 6 to 7: checkpoints that were made without samples which retention had deleted. */
+function addLackingSamples(database: Database): void {
+  database.exec('ALTER TABLE "item_checkpoints" ADD COLUMN "lacksUntilMs"');
 }
 
 /** Version 1 put six byte order marks before text that began with one, since an adapter dropped the first. */

@@ -197,6 +197,8 @@ export const itemCheckpoints = defineTable(
     /** How many samples were read. */
     sampleCount: integer,
     byteCount: integer,
+    /** Results up to here may rest on samples that retention had deleted before; null if nothing was lacking. */
+    lacksUntilMs: realOrNull,
     state: bytes,
     /** CRC-32 of the row's content; null in rows from before there were checksums. */
     checksum: integerOrNull,
@@ -207,6 +209,8 @@ export type ItemCheckpointRow = RowIn<typeof itemCheckpoints>;
 
 /** The checksum to store with a checkpoint. */
 export function checkpointChecksum(row: Omit<ItemCheckpointRow, 'checksum' | 'byteCount'>): number {
-  const { organisation, itemId, ordinal, positions, emittedMs, sampleCount, state } = row;
-  return crc32(state, crc32(JSON.stringify([organisation, itemId, ordinal, positions, emittedMs, sampleCount])));
+  const { organisation, itemId, ordinal, positions, emittedMs, sampleCount, lacksUntilMs, state } = row;
+  const fields = [organisation, itemId, ordinal, positions, emittedMs, sampleCount];
+  // Rows of older versions have no such field.
+  return crc32(state, crc32(JSON.stringify(lacksUntilMs === null ? fields : [...fields, lacksUntilMs])));
 }

@@ -116,11 +116,12 @@ describe('step', () => {
 });
 
 describe('checkpoints', () => {
+  const start = { emittedMs: null, lacksUntilMs: null };
   const checkpointsOf = (...positions: number[][]): Checkpoint[] =>
     positions.map((own, ordinal) => ({
       ordinal,
       positions: own,
-      emittedMs: null,
+      ...start,
       sampleCount: 10 * ordinal,
       byteCount: 9,
     }));
@@ -137,7 +138,7 @@ describe('checkpoints', () => {
     const sizes = { checkpointsMax: 8, checkpointBytesMax: 1e9 };
     let checkpoints: Checkpoint[] = [];
     for (let k = 1; k <= 1000; k++) {
-      checkpoints.push({ ordinal: k, positions: [k], emittedMs: null, sampleCount: k, byteCount: 1 });
+      checkpoints.push({ ordinal: k, positions: [k], ...start, sampleCount: k, byteCount: 1 });
       const dropped = checkpointToDrop(checkpoints, sizes);
       checkpoints = checkpoints.filter((one) => one !== dropped);
       expect(checkpoints.length).toBeLessThanOrEqual(sizes.checkpointsMax);

@@ -5,12 +5,14 @@ import { changeItems } from '../../../src/service/operations/register.js';
 import { checkpointHeads } from '../../../src/service/operations/worker/checkpoints.js';
 import { joinParts } from '../../../src/service/status/request-states.js';
 import { nextTurn } from '../../../src/storage/next-turn.js';
+import { deleteExpired } from '../../../src/storage/samples/compaction/retention.js';
 import {
   itemCheckpoints,
   items,
   type RequestTransactionRow,
   requestTransactions,
 } from '../../../src/storage/tables/operations.js';
+import { series } from '../../../src/storage/tables/samples.js';
 import { expectSame } from '../../laws/running.js';
 import { change, item, minutes, START_MS } from './posted.js';
 import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
@@ -44,6 +46,45 @@ async function childOf(row: { transactionId: string } | undefined): Promise<Requ
   );
   return joinParts(parts.filter((part) => part !== undefined));
 }
+
+describe('after retention has deleted samples', () => {
+  it('results stay that were computed with them, wherever the item starts again', async () => {
+    // Several steps, each with a checkpoint.
+    await open({ groups: 1, sizes: { inlineSamplesMax: 100, sliceSamples: 1000, sourceSamplesMin: 1000 } });
+    const { storage, samples } = rig.context;
+    const shard = rig.shardOf('room');
+    const long = minutes('room', 10_010, (i) => i % 97);
+    const sum = { function: 'Sum', window: { type: 'running', since: 'Yearly' } };
+    await rig.append(change(long, 0, 10_000));
+    await rig.register([item('Aggregate', sum, ['room'], 'sum')]);
+    await rig.worker().onIdle();
+    const results = () => rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true);
+    const before = await results();
+    const sources = await storage.transaction(shard, async (tx) => {
+      while (await samples.compact(tx, tx.lastCommit, { isEager: true }));
+      await tx.delete(itemCheckpoints, []);
+      return tx.find(series, { where: [['timeseriesId', '=', 'room']] });
+    });
+    const expired = sources.map((row) => ({ row, beforeMs: START_MS + 5000 * 60_000 }));
+    await storage.transaction(shard, (tx) => deleteExpired(tx, expired));
+    await rig.kill();
+    await rig.append(change(long, 10_000, 10_010));
+    await rig.worker().onIdle();
+    const checkpoints = await checkpointsOf();
+    expect(checkpoints.length).toBeGreaterThan(2);
+    for (const { lacksUntilMs } of checkpoints) expect(lacksUntilMs).toBe(Number.MAX_VALUE);
+    // A late sample behind one of them.
+    const [positionMs = 0] = JSON.parse(checkpoints.at(-3)!.positions) as number[];
+    await rig.kill();
+    await rig.append({ ...change(long, 0, 1), timeMs: Float64Array.of(positionMs + 30_000) });
+    await rig.worker().onIdle();
+    const after = await results();
+    expect(after.timeMs.length).toBeGreaterThan(before.timeMs.length);
+    for (const column of ['timeMs', 'value'] as const) {
+      expect(after[column].slice(0, before.timeMs.length)).toEqual(before[column]);
+    }
+  });
+});
 
 describe('state in memory', () => {
   it('a crash does not lose a sample that replaces the last one of a checkpoint', async () => {
@@ -181,7 +222,7 @@ describe('failures', () => {
     const { organisation } = rig;
     const [row] = await rig.items();
     // Such a checkpoint is never written: the item has one source.
-    const own = { organisation, itemId: row!.itemId, ordinal: 9, emittedMs: null, sampleCount: 1 };
+    const own = { organisation, itemId: row!.itemId, ordinal: 9, emittedMs: null, sampleCount: 1, lacksUntilMs: null };
     const bad = { ...own, positions: '[0,0,0]', byteCount: 0, state: new Uint8Array(), checksum: null };
     await rig.context.storage.transaction(rig.shardOf('room'), (tx) => tx.insert(itemCheckpoints, bad));
     await rig.restart();

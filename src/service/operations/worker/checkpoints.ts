@@ -10,6 +10,8 @@ export interface Progress {
   /** Time of the last final result; null before the first. */
   readonly emittedMs: number | null;
   readonly sampleCount: number;
+  /** Results up to here may rest on samples that retention had deleted before they were read; null if none may. */
+  readonly lacksUntilMs: number | null;
 }
 
 /** A checkpoint without its state: enough to choose one to resume from. */
@@ -80,6 +82,7 @@ export const checkpointHeads = defineTable(
     emittedMs: realOrNull,
     sampleCount: integer,
     byteCount: integer,
+    lacksUntilMs: realOrNull,
   },
   ['organisation', 'itemId', 'ordinal'],
 );
@@ -99,12 +102,13 @@ export class Checkpoints {
   ) {
     this.#key = { organisation, itemId };
     this.#ofItem = equal({ organisation, itemId });
-    this.#list = heads.map(({ ordinal, positions, emittedMs, sampleCount, byteCount }) => ({
+    this.#list = heads.map(({ ordinal, positions, emittedMs, sampleCount, byteCount, lacksUntilMs }) => ({
       ordinal,
       positions: positionsFromText(positions),
       emittedMs,
       sampleCount,
       byteCount,
+      lacksUntilMs,
     }));
   }
 
@@ -133,9 +137,9 @@ export class Checkpoints {
 
   /** Adds a checkpoint, and drops one while there are too many. */
   async add(session: CheckpointSession, progress: Progress, state: Uint8Array): Promise<void> {
-    const { positions, emittedMs, sampleCount } = progress;
+    const { positions, emittedMs, sampleCount, lacksUntilMs } = progress;
     const ordinal = (this.last?.ordinal ?? -1) + 1;
-    const own = { ordinal, emittedMs, sampleCount, byteCount: state.length };
+    const own = { ordinal, emittedMs, sampleCount, byteCount: state.length, lacksUntilMs };
     const row = { ...this.#key, ...own, positions: positionsToText(positions), state };
     await session.writer.put(itemCheckpoints, { ...row, checksum: checkpointChecksum(row) });
     this.#list = [...this.#list, { ...own, positions: [...positions] }];

@@ -221,15 +221,14 @@ export class Item {
   }
 
   /**
-   * Results up to here stay as they are: those that are final, and those that were stored of samples which retention
-   * has deleted meanwhile, for nothing could be computed in their place.
+   * Results up to here stay as they are: those that are final, and those that are stored and may rest on samples which
+   * retention has deleted meanwhile, for nothing could be computed in their place.
    */
-  async #fixedUntil(session: ItemSession, emittedMs: number | null): Promise<number | null> {
-    const forgottenMs = await this.sources.forgottenMs(session);
-    if (forgottenMs === null) return emittedMs;
+  async #fixedUntil(session: ItemSession, { emittedMs, lacksUntilMs }: Progress): Promise<number | null> {
+    if (lacksUntilMs === null) return emittedMs;
     const storedMs = await this.results.lastMs(session);
     if (storedMs === undefined) return emittedMs;
-    const keptMs = Math.min(forgottenMs, storedMs);
+    const keptMs = Math.min(lacksUntilMs, storedMs);
     return Math.max(emittedMs ?? keptMs, keptMs);
   }
 
@@ -250,8 +249,8 @@ export class Item {
       return undefined;
     }
     const { results, state } = outcome.result;
-    const from = this.#progress();
-    await this.results.replace(session, await this.#fixedUntil(session, from.emittedMs), results, false);
+    const from = await this.#origin(session);
+    await this.results.replace(session, await this.#fixedUntil(session, from), results, false);
     const progress = progressAfter(from, slice, results);
     await this.checkpoints.add(session, progress, state);
     const { emittedMs } = progress;
@@ -308,7 +307,7 @@ export class Item {
   /** Replays the stored samples after the last checkpoint within the transaction; false if the engine refused. */
   async #finish(session: ItemSession, slice: Slice, state: Uint8Array | undefined, untilMs?: number): Promise<boolean> {
     const { row } = this.schedule;
-    const from = this.#progress();
+    const from = await this.#origin(session);
     const tail = await this.sources.readTail(session, slice.positions, untilMs);
     let stream: Stream;
     let results: Columns;
@@ -326,7 +325,7 @@ export class Item {
     }
     const isOnce = row.processingType === 'batch' && row.frequencyMs === null;
     if (isOnce) [results, preview] = [concatenate([results, preview]), NO_COLUMNS];
-    await this.results.replace(session, await this.#fixedUntil(session, from.emittedMs), results, true);
+    await this.results.replace(session, await this.#fixedUntil(session, from), results, true);
     const progress = progressAfter(from, slice, results);
     if (row.processingType === 'stream') this.#live = { ...progress, positions: [...slice.positions], stream };
     await this.#setPreview(session, preview);
@@ -374,8 +373,16 @@ export class Item {
 
   // Where the item continues: at its newest checkpoint, or at the start.
   #progress(): Progress {
-    const start = { positions: startPositions(this.plan.sources.length), emittedMs: null, sampleCount: 0 };
-    return this.checkpoints.last ?? start;
+    const positions = startPositions(this.plan.sources.length);
+    return this.checkpoints.last ?? { positions, emittedMs: null, sampleCount: 0, lacksUntilMs: null };
+  }
+
+  /** The same, with what is lacking by now of the samples before. */
+  async #origin(session: ItemSession): Promise<Progress> {
+    const progress = this.#progress();
+    const lacksUntilMs = await this.sources.lacksUntilMs(session, progress.positions);
+    if (lacksUntilMs === null) return progress;
+    return { ...progress, lacksUntilMs: Math.max(lacksUntilMs, progress.lacksUntilMs ?? lacksUntilMs) };
   }
 }
 
@@ -387,7 +394,7 @@ function isBehind({ positions }: Live, source: number, { deleted }: SampleChange
 
 function progressAfter(from: Progress, { positions, sampleCount }: Slice, results: Columns): Progress {
   const emittedMs = lastTimeMs(results) ?? from.emittedMs;
-  return { positions, emittedMs, sampleCount: from.sampleCount + sampleCount };
+  return { positions, emittedMs, sampleCount: from.sampleCount + sampleCount, lacksUntilMs: from.lacksUntilMs };
 }
 
 // A batch with a frequency takes the samples before the last of its boundaries; a clock set back undoes none.

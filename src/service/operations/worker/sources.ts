@@ -3,6 +3,7 @@ import { type Series, type SeriesReference, seriesKey } from '../../../core/seri
 import type { Plan } from '../../../plan/plan.js';
 import type { Columns } from '../../../storage/samples/samples.js';
 import { cutSlice, type Positions, type Slice } from '../compute/slice.js';
+import { reachesOf } from './reach.js';
 import { type ResultSession, rangeAfter } from './results.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache, SourceSession } from './source-cache.js';
@@ -26,12 +27,16 @@ export class Sources {
   producers: Producers = { resultSources: [], rank: 0 };
   readonly series: readonly SeriesReference[];
   readonly #organisation: string;
+  readonly #plan: Plan;
   readonly #indexes: ReadonlyMap<string, number>;
+  /** For each source; computed when retention deletes some of its samples. */
+  #reaches: readonly number[] | undefined;
 
-  constructor(organisation: string, { sources }: Plan) {
-    this.series = sources;
+  constructor(organisation: string, plan: Plan) {
+    this.series = plan.sources;
     this.#organisation = organisation;
-    this.#indexes = new Map(sources.map((source, index) => [seriesKey(source), index]));
+    this.#plan = plan;
+    this.#indexes = new Map(plan.sources.map((source, index) => [seriesKey(source), index]));
   }
 
   indexOf(series: SeriesReference): number {
@@ -71,12 +76,21 @@ export class Sources {
     return tail;
   }
 
-  /** The time up to which retention deleted samples of the sources: earlier results cannot be recomputed. */
-  async forgottenMs(session: SourceSession): Promise<number | null> {
-    let latestMs = Number.NEGATIVE_INFINITY;
-    for (const source of this.series) {
-      latestMs = Math.max(latestMs, (await session.forgottenMs(this.#organisation, source)) ?? latestMs);
+  /**
+   * Up to where results may rest on samples that retention has deleted, if they are computed from these positions on;
+   * null if none may.
+   */
+  async lacksUntilMs(session: SourcesSession, positions: Positions): Promise<number | null> {
+    const { context, tx } = session;
+    let untilMs = Number.NEGATIVE_INFINITY;
+    for (const [index, source] of this.series.entries()) {
+      const forgottenMs = await session.forgottenMs(this.#organisation, source);
+      if (forgottenMs === undefined || forgottenMs <= positions[index]!) continue;
+      const left = { fromMs: nextDouble(forgottenMs), limit: 1, isFinalOnly: true };
+      const { timeMs } = await context.samples.read(tx, this.#organisation, source, left);
+      this.#reaches ??= reachesOf(this.#plan);
+      untilMs = Math.max(untilMs, (timeMs[0] ?? Number.POSITIVE_INFINITY) + this.#reaches[index]!);
     }
-    return latestMs === Number.NEGATIVE_INFINITY ? null : latestMs;
+    return untilMs === Number.NEGATIVE_INFINITY ? null : Math.min(untilMs, Number.MAX_VALUE);
   }
 }
