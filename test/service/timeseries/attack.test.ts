@@ -270,6 +270,48 @@ describe('a fault far into a streamed body', () => {
     expect(counted.json().data[0].metrics[0].sampleCount).toBe(data.samplesStored);
   });
 
+  it.each([
+    ['another', 'elsewhere', 'expected "far-name", as the path or query says, received "elsewhere"'],
+    [
+      'a too long',
+      'x'.repeat(300),
+      'expected a text of 1 to 256 characters, none of them a control character, received',
+    ],
+  ])('CSV: likewise for %s timeseriesId', async (_, name, said) => {
+    const lines = Array.from({ length: COUNT }, (_, i) => `${instant(i)},far-name,${i}`);
+    lines[COUNT - 10] = `${instant(0)},${name},1`;
+    const answer = await post(pathOf('far-name'), CSV, `timestamp,timeseriesId,value\n${lines.join('\n')}\n`);
+    const { status, data } = answer.json();
+    expect([answer.statusCode, data.line]).toEqual([400, COUNT - 8]);
+    expect(status.message).toContain(`the body, line ${COUNT - 8}: timeseriesId: ${said}`);
+    expect(status.message).toContain(`; ${data.samplesStored} samples before it are stored`);
+  });
+
+  it('a wide CSV: a wrong timeseriesId is told to be in the header', async () => {
+    const { statusCode, body } = await post(pathOf('here'), CSV, `timestamp,there\n${instant(0)},1\n`);
+    expect([statusCode, body]).toEqual([
+      400,
+      expect.stringContaining('the body, in its header: timeseriesId: expected \\"here\\", as the path or query says'),
+    ]);
+  });
+
+  it('columns: the answer has the frame, and only the names that are wrong', async () => {
+    const [timeMs, value] = [Float64Array.of(START_MS), Float64Array.of(1)];
+    const frame = (head: object) => writeFrame({ timeMs, value, ...head } as Parameters<typeof writeFrame>[0]);
+    const good = frame({ timeseriesId: 'far-frame', metric: 'Raw' });
+    const valid = 'expected a text of 1 to 256 characters, none of them a control character, received';
+    for (const [head, said] of [
+      [{ timeseriesId: 'a' }, `frame 2 has no valid metric: ${valid} nothing;`],
+      [{ timeseriesId: '', metric: 'Raw' }, `frame 2 has no valid timeseriesId: ${valid} "";`],
+      [{ metric: 5 }, `frame 2 has no valid timeseriesId: ${valid} nothing; no valid metric: ${valid} 5;`],
+      [{ timeseriesId: 'far-frame', metric: 'Other' }, 'frame 2: metric: expected "Raw", as the path or query says'],
+    ] as const) {
+      const answer = await post(`${pathOf('far-frame')}?metric=Raw`, COLUMNS, Buffer.concat([good, frame(head)]));
+      const { status, data } = answer.json();
+      expect([answer.statusCode, data.frame, `${status.message};`]).toEqual([400, 2, expect.stringContaining(said)]);
+    }
+  });
+
   it('lines: the same, for faults in rows, encoding and compression', async () => {
     const lines = Array.from({ length: COUNT }, (_, i) => JSON.stringify({ timestamp: instant(i), val: i }));
     const linesWith = (bad: string) => lines.map((line, i) => (i === COUNT - 10 ? bad : line)).join('\n');
