@@ -361,7 +361,7 @@ describe('over a socket', () => {
     `POST ${path} HTTP/1.1\r\nhost: x\r\n${authorization()}content-type: ${type}\r\n${more}\r\n`;
 
   /** Sends the pieces one by one; returns what is received until either side is done. */
-  function exchange(pieces: Iterable<string | Uint8Array>, isAborted = false): Promise<string> {
+  function exchange(pieces: Iterable<string | Uint8Array>, then?: 'abort' | 'end'): Promise<string> {
     return new Promise((resolve) => {
       let answer = '';
       const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -379,7 +379,8 @@ describe('over a socket', () => {
       const send = (): void => {
         const { value, done } = iterator.next();
         if (done) {
-          if (isAborted) socket.end(end);
+          if (then === 'abort') socket.end(end);
+          if (then === 'end') socket.end();
           return;
         }
         if (socket.writable) socket.write(value, () => setImmediate(send));
@@ -445,7 +446,7 @@ describe('over a socket', () => {
       ['broken-lines', LINES, `{"timestamp":"${instant(0)}","val":1}\n`],
       ['broken-csv', CSV, `timestamp,value\n${instant(0)},1\n`],
     ] as const) {
-      await exchange([head(pathOf(id), type, 'content-length: 100000\r\n'), body], true);
+      await exchange([head(pathOf(id), type, 'content-length: 100000\r\n'), body], 'abort');
       const answered = () => service.logLines.slice(before).map((line) => JSON.parse(line));
       await expect.poll(() => answered().some((line) => String(line.path).includes(id))).toBe(true);
       expect(await valuesOf(id)).toBeUndefined();
@@ -459,6 +460,35 @@ describe('over a socket', () => {
     expect(nonsense).toMatch(/^HTTP\/1.1 400 .*"message":"this is no HTTP request","code":"400"/s);
     const large = await exchange([head(`/core/samples?metric=${'x'.repeat(20_000)}`, CSV, 'content-length: 0\r\n')]);
     expect(large).toMatch(/^HTTP\/1.1 431 .*16 KiB.*"code":"431"/s);
+  });
+
+  it.each([
+    ['a body that ends early', 'content-length: 10\r\n\r\nabc', 'the request ended early: '],
+    ['headers that end early', 'content-length: 10\r\n', 'the request ended early: '],
+    ['two lengths', 'content-length: 1\r\ncontent-length: 2\r\n\r\na', 'the length of the body is unclear: '],
+    ['a length that is none', 'content-length: x\r\n\r\na', 'the length of the body is unclear: '],
+    [
+      'a length and chunks',
+      'content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+      'the length of the body is unclear: ',
+    ],
+    [
+      'chunks and a length',
+      'transfer-encoding: chunked\r\ncontent-length: 3\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+      'the length of the body is unclear: ',
+    ],
+    ['a chunk without a length', 'transfer-encoding: chunked\r\n\r\nzz\r\n', 'a chunk of the body is malformed: '],
+    [
+      'a chunk that is too long',
+      'transfer-encoding: chunked\r\n\r\n3\r\nabcdef\r\n',
+      'a chunk of the body is malformed: ',
+    ],
+    ['a header without a colon', 'no colon\r\n\r\n', 'a header is malformed: '],
+  ])('%s: the answer says what is wrong', async (_, more, said) => {
+    const begin = `POST /core/samples HTTP/1.1\r\nhost: x\r\n${authorization()}content-type: ${CSV}\r\n`;
+    const answer = await exchange([`${begin}${more}`], 'end');
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain(`"message":"${said}`);
   });
 
   it('an expectation other than 100-continue is refused in our envelope', async () => {
