@@ -224,7 +224,7 @@ describe('wrong arguments', () => {
       ],
       [
         `backup --store${address}`.split(' '),
-        "backup: unknown option '--store': expected a data directory; a store in PostgreSQL is copied with pg_basebackup",
+        "backup: unknown option '--store': expected a data directory; a store in PostgreSQL is copied with pg_base",
       ],
     ]),
     [

@@ -72,8 +72,8 @@ export const check: Command = {
   refused: { '--store': checkDirectory },
   notes: [
     'Works while the service runs. Checks the file itself, the checksums of samples and checkpoints, and the counts ' +
-      'of series. Names whatever is damaged. The exit code is 0 if nothing is damaged, 1 if something is or the store ' +
-      'cannot be read, and 2 if there is no store.',
+      'of series. Names whatever is damaged. The exit code is 0 if nothing is damaged, 1 if something is or the ' +
+      'store cannot be read, and 2 if there is no store.',
   ],
   examples: [{ line: 'windrow check /var/lib/windrow', does: 'read all of it' }],
   act: async (given, io) => {

@@ -160,6 +160,6 @@ function messageInOurWords(code: string, statusCode: number, request: FastifyReq
   if (statusCode === 413) return `the body is larger than ${request.routeOptions.bodyLimit} bytes; send it in parts`;
   if (statusCode !== 415) return undefined;
   const accepted = BODY_TYPES.filter((type) => request.server.hasContentTypeParser(type));
-  const received = describeValue(request.headers['content-type']);
-  return `Content-Type: expected ${accepted.join(' or ')}, received ${received}`;
+  const expected = accepted.length > 2 ? `one of ${accepted.join(', ')}` : accepted.join(' or ');
+  return `Content-Type: expected ${expected}, received ${describeValue(request.headers['content-type'])}`;
 }

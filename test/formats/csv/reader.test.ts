@@ -120,7 +120,7 @@ describe('a file that cannot be read', () => {
       'without a header, in the long layout',
       '2024-01-01T00:00:00Z,room,Raw,5\n',
       'csv.header',
-      /line 1: expected a header.*, received 2024-01-01T00:00:00Z, room, Raw, 5, which looks like data: .*`timestamp,times/,
+      /line 1: expected a header.*, received 2024-01-01T00:00:00Z, room, Raw, 5, which looks like data: .*`timestamp/,
     ],
     [
       'without a header, above rows of times',
