@@ -130,25 +130,6 @@ describe('POST /core/events', () => {
     expect((await caller.list('whole')).statusCode).toBe(204);
   });
 
-  it('lists the faults of NDJSON in the order of its lines', async () => {
-    const body = '{"id":"a"}\n\n{"id":5}\nnot JSON\n{"id":"a"}\n{"id":"b","x":1}\n';
-    const headers = { ercollectionid: 'main', 'content-type': 'application/x-ndjson' };
-    const answer = await caller.send('POST', '/core/events', headers, body);
-    expect([answer.statusCode, answer.body.status.message]).toEqual([
-      400,
-      'line 3: /id: expected a string or null, received 5, and 3 more; nothing was stored',
-    ]);
-    expect(answer.body.data).toMatchObject({
-      issues: [
-        { line: 3, pointer: '/id' },
-        { line: 4, pointer: '' },
-        { line: 5, pointer: '/id' },
-        { line: 6, pointer: '/x' },
-      ],
-      issueCount: 4,
-    });
-  });
-
   it('refuses bodies that are not JSON, too large or of another type', async () => {
     const send = (type: string, body: string) =>
       caller.send('POST', '/core/events', { ercollectionid: 'main', 'content-type': type }, body);
