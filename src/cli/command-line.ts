@@ -1,5 +1,6 @@
-import { Command as CommanderCommand, CommanderError } from 'commander';
+import { Command as CommanderCommand, CommanderError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { WindrowError } from '../core/errors.js';
 import type { Command, CommandGroup, Given } from './command.js';
 import { describeFailure, EXIT_DONE, EXIT_WRONG, exitCodeOf, isClosedPipe } from './failure.js';
 import type { Io } from './terminal/io.js';
@@ -103,6 +104,12 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
   }
   for (const { flag, value, summary, isList } of command.options) {
     added.option(value === undefined ? flag : `${flag} <${value}${isList ? '...' : ''}>`, summary);
+  }
+  for (const [flag, reason] of Object.entries(command.refused ?? {})) {
+    const option = new Option(`${flag} [VALUE]`).hideHelp();
+    added.addOption(option).on(`option:${option.name()}`, () => {
+      throw new WindrowError('arguments', `${command.name}: unknown option '${flag}': ${reason}`);
+    });
   }
   added.addHelpText('after', () => helpAfter(command, added));
   added.action((...received: unknown[]) => {

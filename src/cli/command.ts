@@ -16,6 +16,8 @@ export interface Command {
   /** The second argument, if there are two. */
   readonly second?: { readonly name: string; readonly summary: string };
   readonly options: readonly CommandOption[];
+  /** Options that commands of its kind have and this one has not: why, by the flag. The help leaves them out. */
+  readonly refused?: Readonly<Record<string, string>>;
   readonly examples: readonly { readonly line: string; readonly does: string }[];
   /** Further paragraphs of the help. */
   readonly notes?: readonly string[];

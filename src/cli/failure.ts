@@ -77,9 +77,11 @@ export function fileFailure(error: unknown, file: string, doing: 'read' | 'write
 function describeCode(code: string, doing: 'read' | 'write'): [code: ErrorCode, sentence: string] {
   switch (code) {
     case 'ENOENT':
-    case 'ENOTDIR':
       if (doing === 'read') return ['file.missing', 'no such file'];
       return ['file.missing', 'its folder does not exist; create it first'];
+    case 'ENOTDIR':
+      if (doing === 'read') return ['file.missing', 'no such file'];
+      return ['file.missing', 'what should be its folder is a file; give another name'];
     case 'EISDIR':
       return ['file.directory', 'is a folder, expected a file'];
     case 'EACCES':

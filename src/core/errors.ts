@@ -29,7 +29,7 @@ export const errorCodes = {
   'checkpoint.plan': 'The checkpoint belongs to another plan or to other options.',
   'csv.empty': 'The file is empty.',
   'csv.binary': 'The file is not text.',
-  'csv.header': 'The header has no time column, or columns that cannot be told apart.',
+  'csv.header': 'There is no header, or it has no time column or columns that cannot be told apart.',
   'csv.unclear': 'The file does not say plainly what it holds; an option has to say it.',
   'csv.row': 'A row has the wrong number of fields, or a quote that is never closed.',
   'csv.time': 'A time in a row cannot be read.',

@@ -71,7 +71,13 @@ it.skipIf(process.platform === 'win32')('a data directory that the user may not 
     ask('check', data),
     ask('backup', data, '--to', '/dev/null/x'),
   ].map(({ status, stdout, stderr }) => ({ status, stdout, stderr }));
+  const unread = ask('restore', `${data}/windrow.db`, '--to', '/dev/null/x');
   if (!isRoot) chmodSync(data, 0o700);
+  expect(unread).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: `windrow: ${data}/windrow.db: permission denied to read it (EACCES); check its permissions\n`,
+  });
   const mend = 'check its permissions and the user that windrow runs as';
   const stderr = `windrow: the data directory ${data}: permission denied (EACCES): ${mend}\n`;
   for (const one of ended) expect(one).toEqual({ status: 1, stdout: '', stderr });

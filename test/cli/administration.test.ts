@@ -103,7 +103,6 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     expect(await printed(world, 'client', 'list', '--org', 'acme', '--json')).toMatchObject([
       { grants: ['client_credentials', 'password'] },
     ]);
-    expect(await printed(world, 'client', 'list', '--org', 'other', '--json')).toEqual([]);
   });
 
   it('client remove removes a client, and reports one that does not exist', async () => {
@@ -188,6 +187,33 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
       });
       expect(await printed(world, line.split(' ')[0]!, 'list', '--json')).toEqual([]);
       expect((await world.run(...line.split(' '), '--org', 'acme', ...DATA)).code).toBe(0);
+    },
+  );
+
+  it.each(['client', 'user', 'collection', 'retention'])(
+    '%s list refuses an organisation that does not exist, and takes one that has nothing to list',
+    async (kind) => {
+      const world = await open({ stdin: 'secret' });
+      await addClient(world, 'gateway');
+      await world.run('user', 'add', 'zoe', '--org', 'people', '--password-stdin', ...DATA);
+      for (const [org, owned] of [
+        ['acme', 'client'],
+        ['people', 'user'],
+      ] as const) {
+        const entries = await printed(world, kind, 'list', '--org', org, '--json');
+        expect(entries.map(({ organisation }: { organisation: string }) => organisation)).toEqual(
+          kind === owned ? [org] : [],
+        );
+      }
+      for (const more of [[], ['--json']]) {
+        expect(await world.run(kind, 'list', '--org', 'nope', ...more, ...DATA)).toEqual({
+          code: 2,
+          stdout: '',
+          stderr:
+            'windrow: there is no organisation nope; `windrow client list` shows those there are, ' +
+            '`windrow client add` makes one\n',
+        });
+      }
     },
   );
 

@@ -198,9 +198,35 @@ describe('wrong arguments', () => {
     [[...RUN, '--report', '~/x', '--plot', '~/x'], '--plot: ~/x is written by --report already; write to another file'],
     [[...RUN, '--report', '-'], '--report: expected a file, received `-`: standard output is for the results'],
     [[...RUN, '--output', '~/no/out.csv'], '~/no/out.csv: its folder does not exist; create it first'],
+    [
+      [...RUN, '--output', '~/office.csv/out.csv'],
+      '~/office.csv/out.csv: what should be its folder is a file; give another name',
+    ],
     [[...RUN, '--output', '~/'], '~/: is a folder, expected the name of a file to write'],
     [['run', '-', '--input', '-'], 'expected standard input for the request or for --input, received it for both'],
     [['run', '~/request.json', '--input', '-', '-'], '--input: expected `-` (standard input) once, received it twice'],
+    [['check', '~/none'], '~/none: there is no store of windrow; check the directory'],
+    [['backup', '~/none', '--to', '~/b.db'], '~/none: there is no store of windrow; check the directory'],
+    [['restore', '~/none.db', '--to', '~/data'], '~/none.db: there is no such file'],
+    [['restore', '~/', '--to', '~/data'], '~/: it is a folder, expected a file that `windrow backup` made'],
+    [
+      ['restore', '~/office.csv', '--to', '~/office.csv'],
+      '~/office.csv: it is a file, expected a folder; give another name',
+    ],
+    [
+      ['restore', '~/office.csv', '--to', '~/office.csv/data'],
+      '~/office.csv/data: what should be its folder is a file; give another name',
+    ],
+    ...(['', ' postgres://db/windrow'] as const).flatMap((address): [string[], string][] => [
+      [
+        `check --store${address}`.split(' '),
+        "check: unknown option '--store': expected a data directory; a store in PostgreSQL is checked with pg_amcheck",
+      ],
+      [
+        `backup --store${address}`.split(' '),
+        "backup: unknown option '--store': expected a data directory; a store in PostgreSQL is copied with pg_base",
+      ],
+    ]),
     [
       ['operations', 'Agregate'],
       'operations: expected the name of an operation, received Agregate; did you mean `Aggregate`?',

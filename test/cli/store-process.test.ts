@@ -146,8 +146,16 @@ it('check names damage and exits with 1; a path that is not a store is reported'
   const found = await windrow('check', data);
   expect(found).toMatchObject({ code: 1, stdout: expect.stringMatching(/DAMAGED +500 samples of acme.*"pump" Raw/) });
   expect(found.stdout).toContain('1 faults');
-  expect(await windrow('check', folder)).toMatchObject({
+  writeFileSync(path, bytes.subarray(0, 4096));
+  expect(await windrow('check', data)).toEqual({
     code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /windrow\.db: this file is damaged, or not an SQLite file \(.+\); restore a backup$/m,
+    ),
+  });
+  expect(await windrow('check', folder)).toMatchObject({
+    code: 2,
     stderr: expect.stringContaining('no store of windrow'),
   });
 });

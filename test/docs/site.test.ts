@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +11,7 @@ import { buildSite } from '../../scripts/site.mjs';
 import { createPlan, runBatch } from '../../src/index.js';
 import { operations } from '../../src/inspect/index.js';
 import { createApp } from '../../src/service/http/app.js';
+import { addErrorHandler } from '../../src/service/http/errors.js';
 import { registerGuide } from '../../src/service/http/guide.js';
 import { systemRandom } from '../../src/service/system.js';
 import { missingBrowser, useBrowser } from '../workbench/browser.js';
@@ -94,6 +98,7 @@ describe('the site generated from docs/', () => {
 
   it('is at /guide/ of the service, with and without the slash', async () => {
     const app = createApp({ log: pino({ level: 'silent' }), random: systemRandom });
+    addErrorHandler(app);
     await registerGuide(app, folder);
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
     try {
@@ -103,6 +108,13 @@ describe('the site generated from docs/', () => {
         expect(await answer.text()).toBe(read('index.html'));
       }
       expect((await fetch(`${url}/guide/none.html`)).status).toBe(404);
+      // Not with fetch, which makes a path without dots of it.
+      const path = '/guide/../../package.json';
+      const [outside] = (await once(get(url, { path }), 'response')) as [IncomingMessage]; // of node:http
+      expect([outside.statusCode, await json(outside)]).toMatchObject([
+        403,
+        { status: { message: `the path ${path} leads out of the folder of its pages; send one without ..` }, data: {} },
+      ]);
     } finally {
       await app.close();
     }

@@ -123,6 +123,7 @@ describe('the upkeep of a store', () => {
     writeFileSync(file, 'a text');
     await expect(restoreStore(file, directory, false)).rejects.toMatchObject({ code: 'storage.damaged' });
     await expect(restoreStore(join(folder, 'none'), directory, false)).rejects.toMatchObject({
+      code: 'file.missing',
       message: expect.stringContaining('there is no such file'),
     });
     expect(existsSync(join(directory, 'windrow.db'))).toBe(false);

@@ -111,7 +111,13 @@ export function listCommand<Entry>({ read, columns, ...texts }: Listing<Entry>):
     ...texts,
     options: [someOrgOption, jsonOption],
     ask: (given): OfOrganisation => defined({ organisation: textOf(given, '--org') }),
-    work: read,
+    work: async (administration, of) => {
+      const entries = await read(administration, of);
+      // None may mean that the name is mistyped.
+      const { organisation } = of;
+      if (entries.length === 0 && organisation !== undefined) await administration.checkOrganisation(organisation);
+      return entries;
+    },
     tell: (entries, given, io) => {
       const rows = entries.map((entry) => Object.values(columns).map((textIn) => textIn(entry)));
       return print(given, io, entries, table(Object.keys(columns), rows));

@@ -9,6 +9,11 @@ import { jsonOption, print } from './administer.js';
 
 const dirArgument = { name: 'DIR', summary: 'the data directory of the service' };
 
+// PostgreSQL has better programs of its own for these.
+const expectedDirectory = (how: string) => `expected a data directory; a store in PostgreSQL is ${how}`;
+const backupDirectory = expectedDirectory('copied with pg_basebackup, or with pg_dump');
+const checkDirectory = expectedDirectory('checked with pg_amcheck');
+
 export const backup: Command = {
   name: 'backup',
   summary: 'Back up the store of a service into a file, even while the service runs.',
@@ -17,13 +22,14 @@ export const backup: Command = {
     { flag: '--to', value: 'FILE', summary: 'the file to create' },
     { flag: '--force', summary: 'replace the file if there is one; never one of a store in use' },
   ],
+  refused: { '--store': backupDirectory },
   notes: [
     'The backup is of one moment, and is opened and checked before it gets its name. Never copy the files of a store ' +
       'in use by other means: files copied one after the other do not fit together.',
   ],
   examples: [{ line: 'windrow backup /var/lib/windrow --to monday.db', does: 'a backup of everything' }],
   act: async (given, io) => {
-    const directory = directoryOf(given, backup, 'copied with pg_basebackup, or with pg_dump');
+    const directory = directoryOf(given, backup, backupDirectory);
     const file = requiredOf(given, backup, '--to');
     if (!hasStore(directory)) {
       throw new WindrowError('file.missing', `${directory}: there is no store of windrow; check the directory`);
@@ -64,23 +70,24 @@ export const check: Command = {
   summary: 'Read the whole store and check it for damage.',
   argument: dirArgument,
   options: [jsonOption],
+  refused: { '--store': checkDirectory },
   notes: [
     'Works while the service runs. Checks the file itself, the checksums of samples and checkpoints, and the counts ' +
-      'of series. Names whatever is damaged. The exit code is 0 if nothing is damaged, else 1.',
+      'of series. Names whatever is damaged. The exit code is 0 if nothing is damaged, 1 if something is or the ' +
+      'store cannot be read, and 2 if there is no store.',
   ],
   examples: [{ line: 'windrow check /var/lib/windrow', does: 'read all of it' }],
   act: async (given, io) => {
-    const report = await checkStore(directoryOf(given, check, 'checked with pg_amcheck'));
+    const report = await checkStore(directoryOf(given, check, checkDirectory));
     await print(given, io, report, described(report));
     return report.faults.length === 0 ? EXIT_DONE : EXIT_FAILED;
   },
 };
 
-// PostgreSQL has better programs of its own for this.
-function directoryOf(given: Given, command: Command, how: string): string {
+function directoryOf(given: Given, command: Command, expected: string): string {
   const directory = argumentOf(given, command);
   if (!isAddress(directory)) return directory;
-  throw new WindrowError('arguments', `${command.name}: expected a data directory; a store in PostgreSQL is ${how}`);
+  throw new WindrowError('arguments', `${command.name}: ${expected}`);
 }
 
 function described({ faults, version, isOlder, ...counts }: StoreReport): string {

@@ -1,11 +1,12 @@
 import { didYouMean } from '../../core/suggest.js';
 import { dayColumns } from './days.js';
-import { type ColumnFacts, distinctTexts, wordsOf } from './facts.js';
+import { type ColumnFacts, type ColumnKind, distinctTexts, kindOfText, wordsOf } from './facts.js';
 import { findKeys } from './key.js';
 import type { Fail, RoleOptions, Roles, ValueColumn } from './roles.js';
 
 /** Names of the time column, in any case. If a header has several, the first in this list is the time. */
 const TIME_NAMES = ['timestamp', 'time', 'datetime', 'date', 'ts', '_time', 'last_changed'];
+const TIME_KINDS: ReadonlySet<ColumnKind> = new Set<ColumnKind>(['instant', 'date']);
 const ID_NAMES = ['timeseriesid', 'entity_id'];
 const VALUE_NAMES = ['value', 'val', 'state', '_value'];
 const METRIC_NAMES = ['metric', '_field'];
@@ -99,7 +100,11 @@ class Table {
   // If no column has a known name: the only column that holds times.
   #onlyTime(): number {
     const times = [...this.#columnsOf('instant'), ...this.#columnsOf('date')];
-    if (times.length === 1) return times[0]!;
+    if (times.length === 1) {
+      // The first of the rows, which would be lost.
+      if (TIME_KINDS.has(kindOfText(this.#columns[times[0]!]!.name))) this.#failWithoutHeader();
+      return times[0]!;
+    }
     if (times.length > 1) {
       const names = times.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
       const first = this.#columns[times[0]!]!.name;
@@ -112,20 +117,27 @@ class Table {
 
   #failWithoutTime(): never {
     const columns = this.#columns.map(({ name }) => name);
-    const times = columns.filter((name) => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(name));
-    if (times.length > 0 && columns.some((name) => /^[a-z]/i.test(name))) {
+    const kinds = columns.map(kindOfText);
+    // The header of such a table begins with the name of its first column, and has no values.
+    if (kinds.includes('instant') && kinds[0] === 'text' && !kinds.includes('number')) {
       this.#fail('its columns are times, with a series in each row; turn the table, so that each row is a time');
     }
+    if (columns.some((name) => /^\d/.test(name))) this.#failWithoutHeader();
     const names = TIME_NAMES.slice(0, 5);
     const expected = `one column must be called ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-    const found = columns.map((name) => name || 'a column without a name').join(', ');
-    const told = `the header has no time column: it has ${found}; ${expected}`;
-    if (columns.some((name) => /^\d/.test(name))) {
-      const mend = 'the first line looks like data: put a header such as `timestamp,value` before it';
-      this.#fail(`${told}; ${mend}`, 'no time');
-    }
+    const told = `the header has no time column: it has ${this.#namesInWords()}; ${expected}`;
     const mend = `or be named by the option time (--time ${columns[0] === '' ? '1, its number' : '…'})`;
     this.#fail(`${told}, ${mend}`, 'no time', [{ option: 'time', values: columns[0] === '' ? ['1'] : [] }]);
+  }
+
+  #failWithoutHeader(): never {
+    const header = this.#columns.length > 2 ? 'timestamp,timeseriesId,metric,value' : 'timestamp,value';
+    const told = `expected a header, which names the columns, received ${this.#namesInWords()}`;
+    this.#fail(`${told}, which looks like data: put a header such as \`${header}\` before it`, 'no time');
+  }
+
+  #namesInWords(): string {
+    return this.#columns.map(({ name }) => name || 'a column without a name').join(', ');
   }
 
   ids(timeColumn: number): Roles['ids'] {

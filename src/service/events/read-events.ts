@@ -37,39 +37,41 @@ interface Faults {
 
 /** Reads the body of a JSON request: one event, or an array of them. */
 export async function readJsonEvents(body: unknown, collection: string | undefined): Promise<EventDraft[]> {
-  if (!Array.isArray(body)) return readPosted([{ value: body, pointer: '' }], collection);
-  checkCount(body.length);
-  return readPosted(
-    body.map((value: unknown, index) => ({ value, pointer: `/${index}` })),
-    collection,
-  );
+  const reading = new Reading(collection);
+  if (Array.isArray(body)) {
+    checkCount(body.length);
+    for (const [index, value] of body.entries()) await reading.take({ value, pointer: `/${index}` });
+  } else await reading.take({ value: body, pointer: '' });
+  return reading.end();
 }
 
 /** Reads a body with an event on each line; skips empty lines. */
 export async function readNdjsonEvents(body: string, collection: string | undefined): Promise<EventDraft[]> {
-  const posted: Posted[] = [];
-  const faults: Faults = { shown: [], count: 0 };
-  const afterWork = countWork(TURN_CHARS);
+  const reading = new Reading(collection);
   let line = 0;
   for (const text of linesOf(body)) {
     line++;
-    await afterWork(text.length + 1);
+    await reading.afterWork(text.length + 1);
     if (text.trim() === '') continue;
-    const add = addTo(faults, { value: text, pointer: '', line });
+    const add = reading.addAt({ pointer: '', line });
     if (text.length > LINE_CHARS_MAX) {
       add('', 'request.range', `an event in at most ${LINE_CHARS_MAX} characters`, `${text.length}`);
       continue;
     }
+    let value: unknown;
     try {
-      posted.push({ value: parseJson(text), pointer: '', line });
+      value = parseJson(text);
     } catch (error) {
       const fault = { pointer: '', expected: 'an event as JSON', received: describeValue(text) };
       const { pointer, expected, received } = error instanceof JsonIssueError ? error.issue : fault;
       add(pointer, 'request.json', expected, received);
+      await reading.afterWork(EVENT_CHARS);
+      continue;
     }
-    await afterWork(EVENT_CHARS);
+    await reading.afterWork(EVENT_CHARS);
+    await reading.take({ value, pointer: '', line });
   }
-  return readPosted(posted, collection, faults);
+  return reading.end();
 }
 
 // Not `split`, which would take as long and as much memory as the body has lines before others are answered.
@@ -82,32 +84,47 @@ function* linesOf(body: string): Generator<string> {
   }
 }
 
-/** @throws ServiceError 400 with every fault of every event; 413 for too many events. */
-async function readPosted(
-  posted: readonly Posted[],
-  collection: string | undefined,
-  faults: Faults = { shown: [], count: 0 },
-): Promise<EventDraft[]> {
-  checkCount(posted.length);
-  const events: EventDraft[] = [];
-  const keys = new Set<string>();
-  const afterWork = countWork(TURN_CHARS);
-  for (const one of posted) {
-    const add = addTo(faults, one);
-    const event = readEvent(one.value, collection, add);
+/** The events and the faults of a body, in its order. */
+class Reading {
+  /** Gives others their turns while the body is read. */
+  readonly afterWork = countWork(TURN_CHARS);
+  readonly #collection: string | undefined;
+  readonly #events: EventDraft[] = [];
+  readonly #keys = new Set<string>();
+  readonly #faults: Faults = { shown: [], count: 0 };
+  #count = 0;
+
+  constructor(collection: string | undefined) {
+    this.#collection = collection;
+  }
+
+  /** Reads an event. Those beyond the most that a body may have are only counted. */
+  async take(one: Posted): Promise<void> {
+    if (++this.#count > EVENTS_MAX) return;
+    const add = this.addAt(one);
+    const event = readEvent(one.value, this.#collection, add);
     // What is refused may be of any size.
-    await afterWork(event === undefined ? TURN_CHARS : workOf(event));
-    if (event === undefined) continue;
+    await this.afterWork(event === undefined ? TURN_CHARS : workOf(event));
+    if (event === undefined) return;
     const key = JSON.stringify([event.ercollectionid, event.id]);
-    if (event.id !== null && keys.has(key)) {
+    if (event.id !== null && this.#keys.has(key)) {
       add('/id', 'request.duplicate', 'each event once in a body', describeValue(event.id));
     }
-    keys.add(key);
-    events.push(event);
+    this.#keys.add(key);
+    this.#events.push(event);
   }
-  if (faults.count > 0) throw refusal(faults);
-  if (events.length === 0) throw badRequest('the body has no events; expected one, or an array of them');
-  return events;
+
+  addAt(place: Pick<Posted, 'pointer' | 'line'>): AddIssue {
+    return addTo(this.#faults, place);
+  }
+
+  /** @throws ServiceError 400 with every fault of every event; 413 for too many events. */
+  end(): EventDraft[] {
+    checkCount(this.#count);
+    if (this.#faults.count > 0) throw refusal(this.#faults);
+    if (this.#events.length === 0) throw badRequest('the body has no events; expected one, or an array of them');
+    return this.#events;
+  }
 }
 
 function checkCount(count: number): void {
@@ -116,7 +133,7 @@ function checkCount(count: number): void {
   throw new ServiceError(413, message);
 }
 
-function addTo(faults: Faults, { pointer, line }: Posted): AddIssue {
+function addTo(faults: Faults, { pointer, line }: Pick<Posted, 'pointer' | 'line'>): AddIssue {
   return (at, code, expected, received, suggest) => {
     faults.count++;
     if (faults.shown.length >= SHOWN_ISSUES_MAX) return;

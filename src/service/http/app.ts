@@ -10,7 +10,7 @@ import {
 } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { defaultSettings } from '../settings.js';
-import { createRequestIds } from './correlation.js';
+import { createRequestIds, logAnswer } from './correlation.js';
 import { errorEnvelope } from './envelope.js';
 import { answerError } from './errors.js';
 
@@ -60,6 +60,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       reply.header('x-correlation-id', request.id);
       answerError(error, request, reply);
+      // The hook that logs does not run for these.
+      logAnswer(request, reply);
     },
     rewriteUrl: originForm,
     clientErrorHandler: answerBrokenRequest,
@@ -123,20 +125,49 @@ function pathPattern(url: string): RegExp {
   return new RegExp(`^${parts.join('/')}/?$`);
 }
 
-const ANSWERS: Readonly<Record<string, readonly [statusCode: number, message: string]>> = {
+const UNCLEAR_LENGTH: Answer = [
+  400,
+  'the length of the body is unclear: expected one Content-Length, a whole number, or Transfer-Encoding: chunked, ' +
+    'not both',
+];
+
+type Answer = readonly [statusCode: number, message: string];
+
+/** By the code of Node or of its parser. */
+const ANSWERS: Readonly<Record<string, Answer>> = {
   HPE_HEADER_OVERFLOW: [431, 'the headers and the URL are larger than 16 KiB together; ask for less at once'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'the headers of the request did not come in time'],
+  HPE_INVALID_EOF_STATE: [400, 'the request ended early: its headers, or the body that they announce, are not whole'],
+  HPE_INVALID_HEADER_TOKEN: [400, 'a header is malformed: expected lines of `name: value` that end with CRLF'],
+  HPE_UNEXPECTED_CONTENT_LENGTH: UNCLEAR_LENGTH,
+  HPE_INVALID_CONTENT_LENGTH: UNCLEAR_LENGTH,
+  HPE_INVALID_TRANSFER_ENCODING: UNCLEAR_LENGTH,
 };
 
+const BAD_CHUNK: Answer = [
+  400,
+  'a chunk of the body is malformed: expected its length in hexadecimal, CRLF, its bytes, CRLF',
+];
+
+function answerTo({ code = '', reason = '' }: ParserError): Answer {
+  // Several codes, some of which headers have too.
+  if (/chunk/i.test(`${code} ${reason}`)) return BAD_CHUNK;
+  return ANSWERS[code] ?? [400, 'this is no HTTP request'];
+}
+
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly reason?: string;
+}
+
 /** Answers what Node cannot parse as HTTP, so that there is no request. */
-function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
+function answerBrokenRequest(error: ParserError, socket: Socket): void {
   // A closed connection cannot be answered, nor one in the middle of an answer.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return;
   }
-  const [statusCode, message] = ANSWERS[error.code ?? ''] ?? [400, 'this is no HTTP request'];
-  answerOnSocket(socket, statusCode, message);
+  answerOnSocket(socket, ...answerTo(error));
 }
 
 /** Sends the last answer on a connection whose request Node or Fastify can no longer answer. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { badRequest } from './errors.js';
 
@@ -52,19 +52,23 @@ export function addCorrelation(app: FastifyInstance, { random }: Pick<ServiceCon
 /** Logs one line per request: what, by whom, and the outcome. No query, header or body. */
 export function addRequestLog(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { unavailableReason: reason, log } = request;
-    const level = reason === undefined ? 'info' : 'warn';
-    if (isLogged(log, level)) {
-      const durationMs = Math.round(reply.elapsedTime * 1000) / 1000;
-      const line = { ...describe(request), statusCode: reply.statusCode, durationMs };
-      if (reason === undefined) log.info(line, 'answered');
-      else log.warn({ ...line, reason }, 'unavailable');
-    }
+    logAnswer(request, reply);
     done();
   });
   app.addHook('onRequestAbort', async (request) => {
     request.log.info(describe(request), 'the caller disconnected');
   });
+}
+
+/** Logs the line of a request that was answered. */
+export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  const { unavailableReason: reason, log } = request;
+  const level = reason === undefined ? 'info' : 'warn';
+  if (!isLogged(log, level)) return;
+  const durationMs = Math.round(reply.elapsedTime * 1000) / 1000;
+  const line = { ...describe(request), statusCode: reply.statusCode, durationMs };
+  if (reason === undefined) log.info(line, 'answered');
+  else log.warn({ ...line, reason }, 'unavailable');
 }
 
 // Building the line is the most expensive part here. A host's logger need not have this method.

@@ -1,8 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, RequestError, WindrowError } from '../../core/errors.js';
+import { describeValue, type ErrorCode, RequestError, WindrowError } from '../../core/errors.js';
 import { optionName } from '../../formats/table/table-options.js';
 import { DamagedSamplesError, StorageFullError } from '../../storage/errors.js';
 import { errorEnvelope } from './envelope.js';
+import { BODY_TYPES } from './media-types.js';
 
 /** An error answer, thrown by a route; the app wraps it in an envelope (interface 2.2). */
 export class ServiceError extends Error {
@@ -67,7 +68,7 @@ export function addErrorHandler(app: FastifyInstance): void {
 }
 
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { statusCode, message, details, headers } = describeError(error);
+  const { statusCode, message, details, headers } = describeError(error, request);
   logFailure(error, statusCode, request);
   return reply
     .code(statusCode)
@@ -97,12 +98,12 @@ export function logFailure(error: Error, statusCode: number, request: FastifyReq
   request.unavailableReason = cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-function describeError(error: FastifyError): ServiceError {
+function describeError(error: FastifyError, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof RequestError) return badRequest(shortened(error.message), { issues: error.issues });
   if (error instanceof WindrowError) return describeWindrowError(error);
   const { statusCode = 500 } = error;
-  if (statusCode >= 400 && statusCode < 500) return describeFastifyError(error, statusCode);
+  if (statusCode >= 400 && statusCode < 500) return describeFastifyError(error, statusCode, request);
   if (statusCode === 503) return unavailable('the service is overloaded; try again later');
   return new ServiceError(500, 'internal error; the log has it under this x-correlation-id');
 }
@@ -146,12 +147,19 @@ export function describeWindrowError(error: WindrowError): ServiceError {
   });
 }
 
-// Fastify's errors about bodies and paths, with a hint how to mend them.
-function describeFastifyError(error: FastifyError, statusCode: number): ServiceError {
-  const details = error.code === undefined ? {} : { code: error.code };
-  const messages: Record<number, string> = {
-    413: 'the body is larger than this endpoint accepts; send it in parts',
-    415: 'this endpoint does not accept the Content-Type; /docs lists the accepted ones',
-  };
-  return new ServiceError(statusCode, messages[statusCode] ?? error.message, { details });
+// Errors of Fastify and its plugins about bodies and paths, in our words; their codes are not ours.
+function describeFastifyError({ code, message }: FastifyError, statusCode: number, request: FastifyRequest) {
+  return new ServiceError(statusCode, messageInOurWords(code, statusCode, request) ?? message);
+}
+
+function messageInOurWords(code: string, statusCode: number, request: FastifyRequest): string | undefined {
+  const path = request.url.replace(/\?.*$/s, '');
+  if (code === 'FST_ERR_BAD_URL') return `the path ${path} is not percent-encoded UTF-8; send a % itself as %25`;
+  // Of the folders with pages.
+  if (statusCode === 403) return `the path ${path} leads out of the folder of its pages; send one without ..`;
+  if (statusCode === 413) return `the body is larger than ${request.routeOptions.bodyLimit} bytes; send it in parts`;
+  if (statusCode !== 415) return undefined;
+  const accepted = BODY_TYPES.filter((type) => request.server.hasContentTypeParser(type));
+  const expected = accepted.length > 2 ? `one of ${accepted.join(', ')}` : accepted.join(' or ');
+  return `Content-Type: expected ${expected}, received ${describeValue(request.headers['content-type'])}`;
 }

@@ -1,4 +1,4 @@
-import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../timeseries/write/bodies.js';
+import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.js';
 
 // The errors that each route may answer, for /openapi.json. test/service/error-answers.test.ts causes each of them,
 // and every test of the service fails if a route answers one that is missing here.

@@ -152,7 +152,17 @@ function issuesOf(place: string, fault: Fault, value: unknown, schema: TSchema):
 
 function unknownName(place: string, pointer: string, name: string, known: readonly string[]): RequestIssue {
   const expected = known.length === 0 ? 'no parameters' : `one of ${known.join(', ')}`;
-  return { place, pointer, expected, received: describeValue(name), suggestion: didYouMean(name, known) };
+  const suggestion = didYouMean(name, known, { pagesize: 'limit' }) ?? (place === 'query' ? asHeader(name) : undefined);
+  return { place, pointer, expected, received: describeValue(name), suggestion };
+}
+
+/** Headers of the interface that look like parameters. */
+const HEADERS: readonly string[] = ['PageSize', 'continuationToken', 'ercollectionid'];
+
+/** What to say of a parameter that is a header; undefined for any other. */
+export function asHeader(name: string): string | undefined {
+  const header = HEADERS.find((known) => known.toLowerCase() === name.toLowerCase());
+  return header && `${header} is a header`;
 }
 
 function namesIn(schema: unknown): string[] {

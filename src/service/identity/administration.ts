@@ -1,6 +1,7 @@
 import { addClient, listClients, type NewClient, removeClient, unlockClient } from './clients.js';
 import { addCollection, type CollectionAccess, listCollections, removeCollection } from './collections.js';
 import type { AdministrationContext, OfOrganisation } from './names.js';
+import { checkOrganisation } from './organisations.js';
 import { listRetention, type RetentionScope, removeRetention, setRetention } from './retention.js';
 import { addUser, listUsers, type NewUser, removeUser, type UserName, unlockUser } from './users.js';
 
@@ -12,6 +13,7 @@ export type Administration = ReturnType<typeof createAdministration>;
  */
 export function createAdministration(context: AdministrationContext) {
   return Object.freeze({
+    checkOrganisation: (organisation: string) => checkOrganisation(context, organisation),
     addClient: (client: NewClient) => addClient(context, client),
     listClients: (of: OfOrganisation) => listClients(context, of),
     removeClient: (client: { readonly clientId: string }) => removeClient(context, client),

@@ -1,3 +1,4 @@
+import { describeValue } from '../../core/errors.js';
 import type { Series } from '../../core/series.js';
 import { ServiceError } from '../http/errors.js';
 import { JsonIssueError, parseJson } from '../http/json.js';
@@ -101,8 +102,11 @@ function readHead(bytes: Uint8Array, frame: number): { timeseriesId: string; met
     throw frameError(frame, `has ${problem}`, cause);
   }
   const { timeseriesId, metric } = Object(head) as Readonly<Record<string, unknown>>; // checked below
-  const problem = nameProblem(timeseriesId) ?? nameProblem(metric);
-  if (problem !== undefined) throw frameError(frame, `lacks timeseriesId and metric; expected of each ${problem}`);
+  const faults = Object.entries({ timeseriesId, metric }).flatMap(([field, name]) => {
+    const expected = nameProblem(name);
+    return expected === undefined ? [] : [`no valid ${field}: expected ${expected}, received ${describeValue(name)}`];
+  });
+  if (faults.length > 0) throw frameError(frame, `has ${faults.join('; ')}`);
   return { timeseriesId: String(timeseriesId), metric: String(metric) };
 }
 

@@ -48,7 +48,10 @@ export async function refuseThrottled(
   nowMs: number,
 ): Promise<OAuthError | undefined> {
   const blockMs = await readBlockMs(tx, subjects, nowMs);
-  return blockMs === 0 ? undefined : tryLater(429, 'too many failed attempts by this client, user or address', blockMs);
+  if (blockMs === 0) return undefined;
+  const unlock = 'or have it unlocked (windrow client unlock, windrow user unlock)';
+  const mend = `try again in ${Math.ceil(blockMs / 1000)} seconds, ${unlock}`;
+  return tryLater(429, `too many failed attempts by this client, user or address; ${mend}`, blockMs);
 }
 
 /** Checks the credentials and counts a failure. Errors are returned: throwing would roll back the count. */

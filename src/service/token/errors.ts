@@ -49,6 +49,9 @@ export function errorBody({ error, message }: OAuthError): { error: string; erro
 
 const RETRY_AFTER_S = '5';
 
+/** The most that a form may have. */
+export const FORM_BYTES_MAX = 64 * 1024;
+
 /** Turns any error at these endpoints into one of RFC 6749. */
 export function oauthErrorFrom(error: FastifyError | Error): OAuthError {
   if (error instanceof OAuthError) return error;
@@ -71,7 +74,7 @@ export function oauthErrorFrom(error: FastifyError | Error): OAuthError {
 }
 
 function describe(statusCode: number, message: string): string {
-  if (statusCode === 413) return 'the body is too large';
+  if (statusCode === 413) return `the body is larger than ${FORM_BYTES_MAX} bytes`;
   if (statusCode === 415) return 'expected a body of Content-Type application/x-www-form-urlencoded';
   return message;
 }

@@ -1,3 +1,4 @@
+import { describeValue } from '../../core/errors.js';
 import type { ClientRow } from '../../storage/tables/identity.js';
 import { allScopes, covers, type GrantType, grantTypes, type Scope } from '../identity/principal.js';
 import { OAuthError } from './errors.js';
@@ -37,7 +38,7 @@ function readGrantType(form: Form, isStrictRfc: boolean): GrantType {
   if (known !== undefined) return known;
   // The interface (7.1) departs from RFC 6749 here.
   const code = isStrictRfc ? 'unsupported_grant_type' : 'unauthorized_client';
-  throw new OAuthError(code, `expected the grant_type ${grantTypes.join(' or ')}`);
+  throw new OAuthError(code, `expected the grant_type ${grantTypes.join(' or ')}, received ${describeValue(text)}`);
 }
 
 function required(form: Form, name: string): string {

@@ -3,15 +3,13 @@ import type { ServiceContext } from '../context.js';
 import { badRequest, logFailure, notFound } from '../http/errors.js';
 import { headerValues } from '../identity/authorize.js';
 import type { Sender } from './authentication.js';
-import { errorBody, OAuthError, oauthErrorFrom } from './errors.js';
+import { errorBody, FORM_BYTES_MAX, OAuthError, oauthErrorFrom } from './errors.js';
 import { checkFormHeaders, type Form, parseForm } from './form.js';
 import type { Issuer } from './issue.js';
 import { introspect, revoke } from './management.js';
 import { baseUrlOf, CONNECT_PATH, describeServer, WELL_KNOWN_PATH } from './metadata.js';
 import { introspectSchema, metadataSchema, revokeSchema, tokenSchema } from './schemas.js';
 import type { Authenticator } from './tokens.js';
-
-const BODY_BYTES_MAX = 64 * 1024;
 
 export interface TokenServices {
   readonly issuer: Issuer;
@@ -39,7 +37,7 @@ async function addConnect(
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX },
+    { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },
     async ({ headers }: FastifyRequest, body: string | Buffer) => {
       checkFormHeaders(headers['content-type'], headers['content-encoding']);
       return parseForm(Buffer.from(body));

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Client } from 'pg';
 import { StorageError } from '../errors.js';
 import type { Address } from './address.js';
@@ -191,10 +192,24 @@ function createClient(loaded: PostgresPackage, connectionString: string, limits:
     client.on('error', () => {});
     return client;
   } catch (cause) {
-    // A file that it names is missing, such as `sslrootcert`.
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new StorageError('storage.failed', `the address of the store cannot be used: ${message}`, { cause });
+    const reason = unreadableFile(connectionString) ?? (cause instanceof Error ? cause.message : String(cause));
+    throw new StorageError('storage.failed', `the address of the store cannot be used: ${reason}`, { cause });
   }
+}
+
+/** The first file of TLS that cannot be read, with its parameter, as `pg` names only the file; undefined if none. */
+function unreadableFile(connectionString: string): string | undefined {
+  const parameters = new URLSearchParams(/\?(.*)$/s.exec(connectionString)?.[1]);
+  for (const name of ['sslcert', 'sslkey', 'sslrootcert']) {
+    const file = parameters.get(name) ?? '';
+    try {
+      if (file !== '') readFileSync(file);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+      return `${name}: the file ${file} cannot be read${code}; check its name and permissions`;
+    }
+  }
+  return undefined;
 }
 
 /** Whether `pg` waited for too long, or the server for a lock: its words are of its language. */

@@ -1,5 +1,7 @@
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   mkdirSync,
@@ -65,6 +67,10 @@ export async function backupStore(directory: string, target: string): Promise<nu
  */
 export async function restoreStore(file: string, directory: string, isReplacing: boolean): Promise<void> {
   const path = join(directory, FILE_NAME);
+  checkReadable(file);
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new StorageError('arguments', `${directory}: it is a file, expected a folder; give another name`);
+  }
   if (existsSync(path)) {
     if (!isReplacing) {
       const mend = 'restore into another directory, or give --force to replace it';
@@ -119,7 +125,6 @@ function fullDisk(place: string, cause: SqliteFailure): StorageError {
  * @param isCopy makes it a single file, without a write-ahead log beside it.
  */
 async function inspect(file: string, isCopy = false): Promise<void> {
-  if (!existsSync(file)) throw new StorageError('storage.damaged', `${file}: there is no such file`);
   const open = await loadSqlite();
   const database = open(file);
   try {
@@ -131,6 +136,22 @@ async function inspect(file: string, isCopy = false): Promise<void> {
     if (fault !== undefined) throw new StorageError('storage.damaged', `${file}: the backup is damaged: ${fault}`);
   } finally {
     database.close();
+  }
+}
+
+/** @throws StorageError unless it is a file that may be read: SQLite would only say that it cannot open it. */
+function checkReadable(file: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const isDenied = code === 'EACCES' || code === 'EPERM';
+    if (!isDenied) throw new StorageError('file.missing', `${file}: there is no such file`, { cause: error });
+    const message = `${file}: permission denied to read it (${code}); check its permissions`;
+    throw new StorageError('file.denied', message, { cause: error });
+  }
+  if (statSync(file).isDirectory()) {
+    throw new StorageError('file.directory', `${file}: it is a folder, expected a file that \`windrow backup\` made`);
   }
 }
 

@@ -39,7 +39,9 @@ export interface StoreReport {
 /** Reads all of a store, at one moment, while servers may use it. */
 export async function checkStore(directory: string): Promise<StoreReport> {
   const path = join(directory, FILE_NAME);
-  if (!hasStore(directory)) throw new StorageError('storage.damaged', `${directory}: there is no store of windrow`);
+  if (!hasStore(directory)) {
+    throw new StorageError('file.missing', `${directory}: there is no store of windrow; check the directory`);
+  }
   const open = await loadSqlite();
   const database = open(path);
   try {
@@ -51,7 +53,10 @@ export async function checkStore(directory: string): Promise<StoreReport> {
     const counts = isOlder || version === 0 ? NOTHING : readAll(database, faults);
     return { version, isOlder, faults, ...counts };
   } catch (error) {
-    throw explained(error, directory);
+    const isDamaged = error instanceof SqliteFailure && error.kind === 'damaged';
+    if (!isDamaged) throw explained(error, directory);
+    const message = `${path}: this file is damaged, or not an SQLite file (${error.message}); restore a backup`;
+    throw new StorageError('storage.damaged', message, { cause: error });
   } finally {
     if (database.isInTransaction) database.exec('ROLLBACK');
     database.close();

@@ -116,6 +116,24 @@ describe('a file that cannot be read', () => {
       /line 1: .*it has when, value; one column must be called timestamp/,
     ],
     ['without a header', '2024-01-01,5\n', 'csv.header', /looks like data: put a header/],
+    [
+      'without a header, in the long layout',
+      '2024-01-01T00:00:00Z,room,Raw,5\n',
+      'csv.header',
+      /line 1: expected a header.*, received 2024-01-01T00:00:00Z, room, Raw, 5, which looks like data: .*`timestamp/,
+    ],
+    [
+      'without a header, above rows of times',
+      '2024-01-01T00:00:00Z,5\n2024-01-01T01:00:00Z,6\n2024-01-01T02:00:00Z,7\n',
+      'csv.header',
+      /looks like data: put a header such as `timestamp,value` before it/,
+    ],
+    [
+      'with times in its header',
+      'room,2024-01-01T00:00:00Z,2024-01-01T01:00:00Z\na,1,2\n',
+      'csv.header',
+      /columns are times, with a series in each row; turn the table/,
+    ],
     ['with two columns of one name', 'ts,a,a\n', 'csv.header', /columns 2 and 3 are both named a; rename one/],
     [
       'with two columns of values',

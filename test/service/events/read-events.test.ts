@@ -137,11 +137,14 @@ describe('the body of POST /core/events', () => {
     );
   });
 
-  it('as lines is refused by line', async () => {
-    const { issues } = await refusalOf(readNdjsonEvents('{"id":"a"}\n\n{"id":5}\n{"id":\n', 'c'));
+  it('as lines is refused by line, in their order', async () => {
+    const body = '{"id":"a"}\n\n{"id":5}\n{"id":\n{"id":"a"}\n{"id":"b","x":1}\n';
+    const { issues } = await refusalOf(readNdjsonEvents(body, 'c'));
     expect(issues.map(({ line, pointer, code }) => [line, pointer, code])).toEqual([
-      [4, '', 'request.json'],
       [3, '/id', 'request.type'],
+      [4, '', 'request.json'],
+      [5, '/id', 'request.duplicate'],
+      [6, '/x', 'request.unknown'],
     ]);
   });
 
@@ -153,6 +156,7 @@ describe('the body of POST /core/events', () => {
     const many = Array.from({ length: 10_001 }, () => ({}));
     expect(await readJsonEvents(many.slice(1), 'c')).toHaveLength(10_000);
     expect((await refusalOf(readJsonEvents(many, 'c'))).statusCode).toBe(413);
+    expect((await refusalOf(readNdjsonEvents('{}\n'.repeat(10_001), 'c'))).statusCode).toBe(413);
   });
 
   it('with thousands of issues is refused with the first hundred and the count', async () => {

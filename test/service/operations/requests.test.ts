@@ -174,6 +174,7 @@ describe('409: conflicts with what is stored', () => {
       const url = `/core/timeseries/guarded/samples?metric=Result&${range}`;
       const { statusCode, body } = await posting.call('DELETE', url);
       expect([statusCode, body.data]).toMatchObject([409, { series: { timeseriesId: 'guarded', metric: 'Result' } }]);
+      expect(body.status.message).toMatch(/; delete the item: its results go with it$/);
     }
   });
 

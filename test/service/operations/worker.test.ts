@@ -287,7 +287,9 @@ describe('failures', () => {
     await rig.worker().onIdle();
     const [row] = await rig.items();
     expect(await childOf(row)).toMatchObject({ state: 'Failed', retryCount: 0 });
-    expect((await childOf(row)).message).toContain('over the limit of 1,000');
+    expect((await childOf(row)).message).toMatch(
+      /over the limit of 1,000; post the item again with a longer interval$/,
+    );
   });
 
   it('a live item that would make too many samples fails; posted again, it continues', async () => {

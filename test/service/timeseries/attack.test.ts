@@ -270,6 +270,48 @@ describe('a fault far into a streamed body', () => {
     expect(counted.json().data[0].metrics[0].sampleCount).toBe(data.samplesStored);
   });
 
+  it.each([
+    ['another', 'elsewhere', 'expected "far-name", as the path or query says, received "elsewhere"'],
+    [
+      'a too long',
+      'x'.repeat(300),
+      'expected a text of 1 to 256 characters, none of them a control character, received',
+    ],
+  ])('CSV: likewise for %s timeseriesId', async (_, name, said) => {
+    const lines = Array.from({ length: COUNT }, (_, i) => `${instant(i)},far-name,${i}`);
+    lines[COUNT - 10] = `${instant(0)},${name},1`;
+    const answer = await post(pathOf('far-name'), CSV, `timestamp,timeseriesId,value\n${lines.join('\n')}\n`);
+    const { status, data } = answer.json();
+    expect([answer.statusCode, data.line]).toEqual([400, COUNT - 8]);
+    expect(status.message).toContain(`the body, line ${COUNT - 8}: timeseriesId: ${said}`);
+    expect(status.message).toContain(`; ${data.samplesStored} samples before it are stored`);
+  });
+
+  it('a wide CSV: a wrong timeseriesId is told to be in the header', async () => {
+    const { statusCode, body } = await post(pathOf('here'), CSV, `timestamp,there\n${instant(0)},1\n`);
+    expect([statusCode, body]).toEqual([
+      400,
+      expect.stringContaining('the body, in its header: timeseriesId: expected \\"here\\", as the path or query says'),
+    ]);
+  });
+
+  it('columns: the answer has the frame, and only the names that are wrong', async () => {
+    const [timeMs, value] = [Float64Array.of(START_MS), Float64Array.of(1)];
+    const frame = (head: object) => writeFrame({ timeMs, value, ...head } as Parameters<typeof writeFrame>[0]);
+    const good = frame({ timeseriesId: 'far-frame', metric: 'Raw' });
+    const valid = 'expected a text of 1 to 256 characters, none of them a control character, received';
+    for (const [head, said] of [
+      [{ timeseriesId: 'a' }, `frame 2 has no valid metric: ${valid} nothing;`],
+      [{ timeseriesId: '', metric: 'Raw' }, `frame 2 has no valid timeseriesId: ${valid} "";`],
+      [{ metric: 5 }, `frame 2 has no valid timeseriesId: ${valid} nothing; no valid metric: ${valid} 5;`],
+      [{ timeseriesId: 'far-frame', metric: 'Other' }, 'frame 2: metric: expected "Raw", as the path or query says'],
+    ] as const) {
+      const answer = await post(`${pathOf('far-frame')}?metric=Raw`, COLUMNS, Buffer.concat([good, frame(head)]));
+      const { status, data } = answer.json();
+      expect([answer.statusCode, data.frame, `${status.message};`]).toEqual([400, 2, expect.stringContaining(said)]);
+    }
+  });
+
   it('lines: the same, for faults in rows, encoding and compression', async () => {
     const lines = Array.from({ length: COUNT }, (_, i) => JSON.stringify({ timestamp: instant(i), val: i }));
     const linesWith = (bad: string) => lines.map((line, i) => (i === COUNT - 10 ? bad : line)).join('\n');
@@ -319,7 +361,7 @@ describe('over a socket', () => {
     `POST ${path} HTTP/1.1\r\nhost: x\r\n${authorization()}content-type: ${type}\r\n${more}\r\n`;
 
   /** Sends the pieces one by one; returns what is received until either side is done. */
-  function exchange(pieces: Iterable<string | Uint8Array>, isAborted = false): Promise<string> {
+  function exchange(pieces: Iterable<string | Uint8Array>, then?: 'abort' | 'end'): Promise<string> {
     return new Promise((resolve) => {
       let answer = '';
       const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -337,7 +379,8 @@ describe('over a socket', () => {
       const send = (): void => {
         const { value, done } = iterator.next();
         if (done) {
-          if (isAborted) socket.end(end);
+          if (then === 'abort') socket.end(end);
+          if (then === 'end') socket.end();
           return;
         }
         if (socket.writable) socket.write(value, () => setImmediate(send));
@@ -403,7 +446,7 @@ describe('over a socket', () => {
       ['broken-lines', LINES, `{"timestamp":"${instant(0)}","val":1}\n`],
       ['broken-csv', CSV, `timestamp,value\n${instant(0)},1\n`],
     ] as const) {
-      await exchange([head(pathOf(id), type, 'content-length: 100000\r\n'), body], true);
+      await exchange([head(pathOf(id), type, 'content-length: 100000\r\n'), body], 'abort');
       const answered = () => service.logLines.slice(before).map((line) => JSON.parse(line));
       await expect.poll(() => answered().some((line) => String(line.path).includes(id))).toBe(true);
       expect(await valuesOf(id)).toBeUndefined();
@@ -417,6 +460,35 @@ describe('over a socket', () => {
     expect(nonsense).toMatch(/^HTTP\/1.1 400 .*"message":"this is no HTTP request","code":"400"/s);
     const large = await exchange([head(`/core/samples?metric=${'x'.repeat(20_000)}`, CSV, 'content-length: 0\r\n')]);
     expect(large).toMatch(/^HTTP\/1.1 431 .*16 KiB.*"code":"431"/s);
+  });
+
+  it.each([
+    ['a body that ends early', 'content-length: 10\r\n\r\nabc', 'the request ended early: '],
+    ['headers that end early', 'content-length: 10\r\n', 'the request ended early: '],
+    ['two lengths', 'content-length: 1\r\ncontent-length: 2\r\n\r\na', 'the length of the body is unclear: '],
+    ['a length that is none', 'content-length: x\r\n\r\na', 'the length of the body is unclear: '],
+    [
+      'a length and chunks',
+      'content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+      'the length of the body is unclear: ',
+    ],
+    [
+      'chunks and a length',
+      'transfer-encoding: chunked\r\ncontent-length: 3\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+      'the length of the body is unclear: ',
+    ],
+    ['a chunk without a length', 'transfer-encoding: chunked\r\n\r\nzz\r\n', 'a chunk of the body is malformed: '],
+    [
+      'a chunk that is too long',
+      'transfer-encoding: chunked\r\n\r\n3\r\nabcdef\r\n',
+      'a chunk of the body is malformed: ',
+    ],
+    ['a header without a colon', 'no colon\r\n\r\n', 'a header is malformed: '],
+  ])('%s: the answer says what is wrong', async (_, more, said) => {
+    const begin = `POST /core/samples HTTP/1.1\r\nhost: x\r\n${authorization()}content-type: ${CSV}\r\n`;
+    const answer = await exchange([`${begin}${more}`], 'end');
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain(`"message":"${said}`);
   });
 
   it('an expectation other than 100-continue is refused in our envelope', async () => {

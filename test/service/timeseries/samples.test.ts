@@ -143,6 +143,25 @@ describe('samples', () => {
     expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1));
   });
 
+  it.each([
+    [{ source: 'a' }, 'headers source, partition and offset: expected all three or none, received source'],
+    [
+      { source: 'a', offset: '1' },
+      'headers source, partition and offset: expected all three or none, received source and offset',
+    ],
+    [
+      { source: 'a', partition: '0', offset: '9007199254740993' },
+      'header offset: expected a whole number of at most 15 digits, received "9007199254740993"',
+    ],
+    [
+      { source: 'a', partition: '0', offset: '-1' },
+      'header offset: expected a whole number of at most 15 digits, received "-1"',
+    ],
+  ])('headers of a queue that are not whole are refused: %j', async (more, message) => {
+    const answer = await post('/core/samples', 'application/json', '[]', more);
+    expect([answer.statusCode, answer.json().status.message]).toEqual([400, message]);
+  });
+
   it('a body of a queue without samples takes its offset', async () => {
     const bodies = [
       ['application/json', '[]'],

@@ -131,6 +131,10 @@ describe('a token', () => {
   });
 });
 
+const THROTTLED =
+  'too many failed attempts by this client, user or address; try again in 50 seconds, or have it unlocked ' +
+  '(windrow client unlock, windrow user unlock)';
+
 describe('7.2 429: failures', () => {
   it('of a client at an address, beyond the limit, are 429 there, even with the right secret', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 3 });
@@ -145,7 +149,7 @@ describe('7.2 429: failures', () => {
         '50',
         'no-store',
       ]);
-      expect(answer.json()).toEqual({ error: 'temporarily_unavailable', error_description: expect.any(String) });
+      expect(answer.json()).toEqual({ error: 'temporarily_unavailable', error_description: THROTTLED });
     }
     expect((await from(client, '192.0.2.2')).statusCode).toBe(200);
     service.clock.advance(50_000);

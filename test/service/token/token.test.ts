@@ -154,7 +154,10 @@ describe('4.1 get token', () => {
 
   it('a body that is too large is 413', async () => {
     const answer = await post(service, 'token', reader, { ...clientGrant, padding: 'x'.repeat(70_000) });
-    expect([answer.statusCode, answer.json().error]).toEqual([413, 'invalid_request']);
+    expect([answer.statusCode, answer.json()]).toEqual([
+      413,
+      { error: 'invalid_request', error_description: 'the body is larger than 65536 bytes' },
+    ]);
   });
 
   it('parameters in the query are not accepted', async () => {
@@ -279,7 +282,13 @@ describe('7.1 errors', () => {
     '7.1 unauthorized_client: the grant_type %s is unknown',
     async (grant_type) => {
       const answer = await post(service, 'token', reader, { ...clientGrant, grant_type });
-      expect([answer.statusCode, answer.json().error]).toEqual([400, 'unauthorized_client']);
+      expect([answer.statusCode, answer.json()]).toEqual([
+        400,
+        {
+          error: 'unauthorized_client',
+          error_description: `expected the grant_type client_credentials or password, received '${grant_type}'`,
+        },
+      ]);
     },
   );
 

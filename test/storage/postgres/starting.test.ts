@@ -114,10 +114,12 @@ describe.runIf(hasPostgres)('what waiting cannot mend is refused at the first co
     expect(way.count()).toBe(1);
   });
 
-  it('a certificate that is not there', async () => {
+  it.each([
+    ['sslrootcert=/nowhere/ca.pem', /: sslrootcert: the file \/nowhere\/ca\.pem cannot be read \(ENOENT\); check/],
+    ['sslkey=/', /: sslkey: the file \/ cannot be read \(EISDIR\); check/],
+  ])('a file of TLS that cannot be read: %s', async (parameter, message) => {
     const way = await openWay([], 0);
-    const address = `${way.address()}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`;
-    const message = /\/nowhere\/ca\.pem/;
+    const address = `${way.address()}?sslmode=verify-full&${parameter}`;
     await expect(openPostgresStorage({ address, clock, waitMsMax: 20_000 })).rejects.toMatchObject({
       code: 'storage.failed',
       message: expect.stringMatching(message),

@@ -72,6 +72,7 @@ export function createLongRows(settings: RowsSettings, naming: SeriesNaming, unn
     if (known !== undefined) return known;
     indexOfKey.set(key, series.length);
     const named = naming.name(reference);
+    settings.onSeries?.(named.reference);
     const index = series.length;
     series.push({ ...named.reference, index });
     state.samples = withRoom(state.samples, index + 1, (length) => new Float64Array(length));

@@ -1,4 +1,5 @@
 import { describeValue, wrongOption } from '../../../core/errors.js';
+import type { SeriesReference } from '../../../core/series.js';
 import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
@@ -54,6 +55,8 @@ export interface ReaderPlace {
   readonly onRows?: (rows: ColumnRows) => void;
   /** Whether to wait for several rows even if the first one leaves nothing open. */
   readonly isPatient?: boolean;
+  /** Called with each new series of the long layout, while the reader is at its row; may throw. */
+  readonly onSeries?: ((series: SeriesReference) => void) | undefined;
   /** Called with the bad row that ends reading, before the error is thrown. */
   readonly onFault?: (line: number, problem: RowProblem) => void;
   /** For files from untrusted sources. */
@@ -95,7 +98,7 @@ export class FileReader implements CsvReader {
   constructor(given: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}) {
     const options = { ...given, encoding: given.encoding && encodingOf(given.encoding) };
     const { fileName, timezone, chunkRows } = options;
-    const { isAlone = false, onRows, onFault, isPatient = false, limits = UNLIMITED } = place;
+    const { isAlone = false, onRows, onSeries, onFault, isPatient = false, limits = UNLIMITED } = place;
     if (options.encoding !== given.encoding && options.encoding === undefined) {
       throw wrongOption('encoding', encodings.join(' or '), String(given.encoding));
     }
@@ -107,7 +110,7 @@ export class FileReader implements CsvReader {
     const repeatedHours = isSettled ? new RepeatedHours(zone) : undefined;
     const { seriesMax, cellsMax } = limits;
     this.#limits = limits;
-    this.#settings = { zone, chunkRows, onChunk, onRows, isAlone, repeatedHours, seriesMax, cellsMax };
+    this.#settings = { zone, chunkRows, onChunk, onRows, onSeries, isAlone, repeatedHours, seriesMax, cellsMax };
     this.#head = new HeadReader(options, limits, isPatient);
   }
 
@@ -117,6 +120,11 @@ export class FileReader implements CsvReader {
 
   series(): readonly CsvSeriesCount[] {
     return this.#rows?.series() ?? [];
+  }
+
+  /** Physical line of the row that is being read or, between rows, of the next one. */
+  get line(): number {
+    return this.#line;
   }
 
   /** Physical line on which the last row begins. */

@@ -1,3 +1,4 @@
+import type { SeriesReference } from '../../../core/series.js';
 import type { Zone } from '../../../core/zone.js';
 import { isAllFinite } from '../../../kernels/check.js';
 import { numberFault, timeReader, valueReader } from '../../table/read-text.js';
@@ -51,6 +52,8 @@ export interface RowsSettings {
   readonly onChunk: OnChunk;
   /** Takes the rows of a chunk in the order of the file, instead of `onChunk`. */
   readonly onRows: ((rows: ColumnRows) => void) | undefined;
+  /** Called with each new series of the long layout; may throw. */
+  readonly onSeries: ((series: SeriesReference) => void) | undefined;
   /** Whether this is the only reader in the thread, so that chunks may lie in the kernels' memory. */
   readonly isAlone: boolean;
   /** Tells apart local times that occur twice; undefined if that is left to the receiver of the rows. */

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../../core/suggest.js';
+import { asHeader } from '../../http/validator.js';
 import { type ClauseIssue, shorten } from './clause.js';
 
 /** The clauses that are supported (interface 4.4). */
@@ -51,7 +52,7 @@ function unknownClause(name: string): ClauseIssue {
     position: 0,
     expected: `one of ${clauseNames.join(', ')} or ${OPTIONS_NAME}`,
     received: name === '' ? 'a value without a name' : shorten(name),
-    suggestion: didYouMean(name, [...clauseNames, OPTIONS_NAME]),
+    suggestion: didYouMean(name, [...clauseNames, OPTIONS_NAME]) ?? asHeader(name),
   };
 }
 

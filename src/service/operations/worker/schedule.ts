@@ -85,7 +85,7 @@ export class Schedule {
   async fail(session: ScheduleSession, error: unknown): Promise<void> {
     const { context, transitions } = session;
     const { organisation, itemId } = this.#row;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const attempts = this.#attemptCount + 1;
     const isLasting = error instanceof RequestError || error instanceof OutputLimitError;
     const isOver = isLasting || attempts > context.settings.retryCountMax;
@@ -97,4 +97,11 @@ export class Schedule {
     if (isOver) this.end(session);
     else await this.setDue(session, context.clock.nowMs() + pauseMs, attempts);
   }
+}
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof OutputLimitError)) return message;
+  // The engine's mends are options of a run, which items have not.
+  return `${message.split('; ')[0]}; post the item again with a longer interval`;
 }

@@ -9,8 +9,8 @@ import {
   TIME_LENGTH_MAX,
 } from '../../../formats/csv/write/put.js';
 import { createCsvWriter, csvHeader } from '../../../formats/csv/write/writer.js';
+import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
 import { writeFrame } from '../columns-format.js';
-import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from '../write/bodies.js';
 
 /** Writes the samples of one series in a form, without what precedes the first and follows the last. */
 export type WriteSamples = (series: Series) => Uint8Array;

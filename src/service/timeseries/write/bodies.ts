@@ -6,11 +6,7 @@ import { countWork } from '../../../storage/next-turn.js';
 import type { ServiceContext } from '../../context.js';
 import { checkCharset } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
-
-export const JSON_TYPE = 'application/json';
-export const NDJSON_TYPE = 'application/x-ndjson';
-export const CSV_TYPE = 'text/csv';
-export const COLUMNS_TYPE = 'application/vnd.windrow.columns';
+import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
 
 /** Bytes of a body to take before yielding: some milliseconds of work. */
 const BYTES_PER_TURN = 131_072;

@@ -1,4 +1,4 @@
-import type { Series } from '../../../core/series.js';
+import type { Series, SeriesReference } from '../../../core/series.js';
 import { CHUNK_ROWS } from '../../../formats/csv/read/limits.js';
 import { FileReader } from '../../../formats/csv/read/reader.js';
 import { inPauses, inTurns, nextTurn } from '../../../storage/next-turn.js';
@@ -6,13 +6,15 @@ import { ServiceError } from '../../http/errors.js';
 import type { ServiceSettings } from '../../settings.js';
 import { addColumns, seriesIndexOf } from './batch.js';
 import { partsOf, type StreamedBody } from './bodies.js';
-import { checkNames } from './json.js';
+import { checkNames, type NamePlace } from './json.js';
 import type { Ingest, Sink } from './sink.js';
 
 /** The body's name in messages, and the name of its series while the reader knows no other. */
 const BODY = 'the body';
 /** Of a wide body: 4 MiB. */
 const CELLS_MAX = 2 ** 19;
+/** Where a wide body names its series. */
+const HEADER: NamePlace = { text: `${BODY}, in its header` };
 const SERIES_PER_TURN = 2000;
 /** As sockets give them. */
 const PIECE_BYTES = 65_536;
@@ -27,9 +29,16 @@ interface Naming {
 export async function takeCsv(settings: ServiceSettings, job: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
   const { batch } = sink;
   let naming: Naming | undefined;
-  const takeOne = (series: Series): void => {
+  const checkedName = (series: SeriesReference, place: NamePlace) => {
     naming ??= namingOf(reader.columns(), series.timeseriesId);
-    const { timeseriesId, metric } = nameOf(job, naming, series);
+    return nameOf(job, naming, series, place);
+  };
+  const onSeries = (series: SeriesReference): void => {
+    const { line } = reader;
+    checkedName(series, { text: `${BODY}, line ${line}`, details: { line } });
+  };
+  const takeOne = (series: Series): void => {
+    const { timeseriesId, metric } = checkedName(series, HEADER);
     addColumns(batch, seriesIndexOf(batch, timeseriesId, metric), series.timeMs, series.value);
   };
   // A chunk belongs to the reader, and is valid until it reads on. A piece of a very wide body has too few rows for two
@@ -51,7 +60,10 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
   const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
   // Bodies are small, and more room would take longer to get than a few rows to read.
-  const reader = new FileReader({ fileName: BODY, encoding: 'utf-8', chunkRows: CHUNK_ROWS }, take, { limits });
+  const reader = new FileReader({ fileName: BODY, encoding: 'utf-8', chunkRows: CHUNK_ROWS }, take, {
+    limits,
+    onSeries,
+  });
   for await (const part of partsOf(body)) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
       await inPauses(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
@@ -73,13 +85,18 @@ function namingOf(columns: readonly string[], first: string): Naming {
   };
 }
 
-function nameOf({ defaults }: Ingest, { isNameless, hasMetric }: Naming, series: Series) {
+function nameOf(
+  { defaults }: Ingest,
+  { isNameless, hasMetric }: Naming,
+  series: SeriesReference,
+  place: NamePlace,
+): SeriesReference {
   const timeseriesId = isNameless ? defaults.timeseriesId : series.timeseriesId;
   if (timeseriesId === undefined) {
     const hint = 'add a timeseriesId column, or post to /core/timeseries/{timeseriesId}/samples';
     throw new ServiceError(400, `a CSV of timestamp and value names no series; ${hint}`);
   }
   const metric = hasMetric ? series.metric : (defaults.metric ?? series.metric);
-  checkNames(defaults, { timeseriesId, metric });
+  checkNames(defaults, { timeseriesId, metric }, place);
   return { timeseriesId, metric };
 }

@@ -37,7 +37,8 @@ export async function deleteSamples(
   const isSound = (await ifSound(check(context, shard, organisation, reference, { fromMs, untilMs }))) !== null;
   return writeReserved(storage, shard, async (tx) => {
     const [itemId] = await samples.itemIdsOf(tx, organisation, [reference]);
-    if (itemId != null) throw writtenByItem(new ResultSeriesError(reference, itemId));
+    if (itemId != null)
+      throw writtenByItem(new ResultSeriesError(reference, itemId), 'delete the item: its results go with it');
     const count = isSound ? await ifSound(samples.count(tx, organisation, reference, { fromMs, untilMs })) : null;
     if (count === 0) return 0;
     await samples.append(tx, organisation, [{ ...reference, ...NO_COLUMNS, deleted: { fromMs, untilMs } }]);
@@ -75,8 +76,10 @@ async function ifSound<Result>(work: Promise<Result>): Promise<Result | null> {
 }
 
 /** The error, 409, for a change of samples that an item computes. */
-export function writtenByItem(cause: ResultSeriesError): ServiceError {
+export function writtenByItem(
+  cause: ResultSeriesError,
+  mend = 'write to another series, or delete the item first',
+): ServiceError {
   const { series, itemId } = cause;
-  const mend = 'write to another series, or delete the item first';
   return new ServiceError(409, `${cause.message}; ${mend}`, { details: { series, itemId }, cause });
 }

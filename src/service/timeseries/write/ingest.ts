@@ -4,9 +4,10 @@ import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { decodeParts } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
+import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE } from '../../http/media-types.js';
 import { FrameReader } from '../columns-format.js';
 import { addColumns, releaseColumns, seriesIndexOf } from './batch.js';
-import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, type StreamedBody } from './bodies.js';
+import { partsOf, type StreamedBody } from './bodies.js';
 import { takeCsv } from './csv.js';
 import { type Gathered, type Gatherer, GatheringError } from './gather.js';
 import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
@@ -155,10 +156,11 @@ async function ingestAlone(
 async function takeColumns(job: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
   const { batch } = sink;
   const reader = new FrameReader();
+  let frame = 0;
   let emptyCount = 0;
   for await (const part of partsOf(body)) {
     for await (const series of inTurns(reader.push(part), FRAMES_PER_TURN)) {
-      checkSeries(job, series);
+      checkSeries(job, series, ++frame);
       // Of a series without samples nothing is kept, however many there are.
       if (series.timeMs.length === 0 && ++emptyCount > EMPTY_FRAMES_MAX) {
         throw new ServiceError(
@@ -174,8 +176,8 @@ async function takeColumns(job: Ingest, body: StreamedBody, sink: Sink): Promise
   reader.end();
 }
 
-function checkSeries({ defaults }: Ingest, { timeseriesId, metric, timeMs }: Series): void {
-  checkNames(defaults, { timeseriesId, metric });
+function checkSeries({ defaults }: Ingest, { timeseriesId, metric, timeMs }: Series, frame: number): void {
+  checkNames(defaults, { timeseriesId, metric }, { text: `frame ${frame}`, details: { frame } });
   const bad = timeMs.findIndex((ms) => !(ms >= TIME_MS_MIN && ms < TIME_MS_END));
   if (bad < 0) return;
   const expected = 'epoch milliseconds within the years 0001 to 9999';

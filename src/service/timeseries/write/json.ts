@@ -189,15 +189,24 @@ function nameFault(name: unknown, fixed: string | undefined): string | undefined
   return nameProblem(name) ?? (isOther ? `${JSON.stringify(fixed)}, as the path or query says` : undefined);
 }
 
+/** Where a body that is not JSON names a series. */
+export interface NamePlace {
+  readonly text: string;
+  /** For programs. */
+  readonly details?: { readonly line: number } | { readonly frame: number };
+}
+
 /** Throws 400 if a body that is not JSON names another series than the path or the query. */
 export function checkNames(
   defaults: SampleDefaults,
   given: { readonly timeseriesId: string; readonly metric: string },
+  { text, details }: NamePlace,
 ) {
   for (const field of ['timeseriesId', 'metric'] as const) {
     const expected = nameFault(given[field], defaults[field]);
     if (expected === undefined) continue;
-    throw new ServiceError(400, `${field}: expected ${expected}, received ${describeValue(given[field])}`);
+    const fault = `${field}: expected ${expected}, received ${describeValue(given[field])}`;
+    throw new ServiceError(400, `${text}: ${fault}`, { details });
   }
 }
 

@@ -1,14 +1,16 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
+import { describeValue } from '../../../core/errors.js';
 import { RAW_METRIC } from '../../../formats/table/naming.js';
 import type { Origin } from '../../../storage/samples/samples.js';
 import { envelope } from '../../http/envelope.js';
 import { badRequest } from '../../http/errors.js';
+import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
 import { type RouteParts, security } from '../../http/route.js';
 import { principalOf } from '../../identity/principal.js';
 import { deletedAnswer, deleteQuery, ingestedAnswer, metricQuery, seriesParams } from '../schemas.js';
-import { addStreamedBodies, COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE, type StreamedBody } from './bodies.js';
+import { addStreamedBodies, type StreamedBody } from './bodies.js';
 import { deleteSamples } from './delete.js';
 import { Gatherer } from './gather.js';
 import { ingest } from './ingest.js';
@@ -90,11 +92,14 @@ function contentTypeOf(request: FastifyRequest): string {
 function originOf({ headers }: FastifyRequest): Origin | undefined {
   const { source, partition, offset } = headers;
   if (source === undefined && partition === undefined && offset === undefined) return undefined;
-  const isWhole = typeof source === 'string' && typeof partition === 'string' && typeof offset === 'string';
-  if (!isWhole || !/^\d{1,15}$/.test(offset)) {
-    throw badRequest(
-      'headers source, partition and offset: expected all three, with a whole number as offset, or none',
-    );
+  if (typeof source !== 'string' || typeof partition !== 'string' || typeof offset !== 'string') {
+    const received = Object.entries({ source, partition, offset }).flatMap(([name, value]) => (value ? [name] : []));
+    const expected = 'expected all three or none';
+    throw badRequest(`headers source, partition and offset: ${expected}, received ${received.join(' and ')}`);
+  }
+  if (!/^\d{1,15}$/.test(offset)) {
+    const expected = 'a whole number of at most 15 digits';
+    throw badRequest(`header offset: expected ${expected}, received ${describeValue(offset)}`);
   }
   return { source, partition, offset: Number(offset) };
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../http/errors.js';
-import { bodyError, COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE, type StreamedBody } from './bodies.js';
+import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
+import { bodyError, type StreamedBody } from './bodies.js';
 import { FreeList } from './free-list.js';
 
 const BLOCK_BYTES = 262_144;
