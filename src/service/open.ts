@@ -9,7 +9,7 @@ import { countErrors, watchDisk, watchStore } from './http/store-metrics.js';
 import type { PasswordCost } from './identity/passwords.js';
 import { Placements } from './placements.js';
 import { createService, type Service } from './service.js';
-import { defaultSettings, publicUrlFault, type ServiceSettings } from './settings.js';
+import { checkSettings, defaultSettings, type ServiceSettings } from './settings.js';
 import { openStoreThreads } from './store-thread/store-thread.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
 
@@ -55,9 +55,10 @@ export function createOpeningService(
   log: FastifyBaseLogger,
 ): OwnService & { readonly opened: Promise<void> } {
   const { clock = systemClock, random = systemRandom, scheduler = systemScheduler } = options;
+  checkSettings(options.settings ?? {});
+  const misplaced = Object.keys(options).find((name) => Object.hasOwn(defaultSettings, name));
+  if (misplaced !== undefined) throw new TypeError(`${misplaced}: expected it among the settings: { ${misplaced}: … }`);
   const settings = Object.freeze({ ...defaultSettings, ...options.settings });
-  const fault = settings.publicUrl === '' ? undefined : publicUrlFault(settings.publicUrl);
-  if (fault !== undefined) throw new TypeError(`publicUrl: ${fault}`);
   const opening =
     options.storage ??
     new OpeningStorage(
@@ -105,7 +106,7 @@ async function openOwnStorage(
   if (store !== undefined && store !== '') {
     return openStorage({ address: store, clock, waitMsMax: storeWaitMsMax, ...waiting });
   }
-  if (dataDirectory === undefined || dataDirectory === '') {
+  if (typeof dataDirectory !== 'string' || dataDirectory === '') {
     throw new TypeError('expected dataDirectory, store, or a storage of your own; received none of them');
   }
   if (/^postgres(?:ql)?:/.test(dataDirectory)) {

@@ -1,3 +1,5 @@
+import { describeValue } from '../core/errors.js';
+
 const defaults = {
   /** How long a token lives, in seconds. */
   tokenLifetimeS: 3600,
@@ -81,6 +83,36 @@ export const limitNames = [
 ] as const satisfies readonly (keyof ServiceSettings)[];
 
 export type LimitName = (typeof limitNames)[number];
+
+/**
+ * Checks settings as a program gives them.
+ *
+ * @throws TypeError for a name that is no setting, and for a value of another type or range.
+ */
+export function checkSettings(given: Partial<ServiceSettings>): void {
+  for (const [name, value] of Object.entries(given) as [string, unknown][]) {
+    const fault = isSetting(name) ? settingFault(name, value) : `expected one of ${Object.keys(defaults).join(', ')}`;
+    if (fault !== undefined) throw new TypeError(`the setting ${name}: ${fault}`);
+  }
+}
+
+function isSetting(name: string): name is keyof ServiceSettings {
+  return Object.hasOwn(defaults, name);
+}
+
+function settingFault(name: keyof ServiceSettings, value: unknown): string | undefined {
+  if (name === 'publicUrl' && typeof value === 'string') return value === '' ? undefined : publicUrlFault(value);
+  if (name === 'corsOrigins') {
+    if (!Array.isArray(value)) return `expected an array of origins, received ${describeValue(value)}`;
+    return value.map((origin: unknown) => originFault(String(origin))).find((fault) => fault !== undefined);
+  }
+  const type = typeof defaults[name];
+  if (type === 'number' && !(Number.isFinite(value) && Number(value) >= 0)) {
+    return `expected a number from 0 up, received ${describeValue(value)}`;
+  }
+  const expected = type === 'boolean' ? 'true or false' : `a ${type}`;
+  return typeof value === type ? undefined : `expected ${expected}, received ${describeValue(value)}`;
+}
 
 /**
  * Checks the public URL, which is also the issuer of RFC 8414 (section 2).

@@ -195,6 +195,24 @@ describe('the service in an existing server', () => {
     expect((await host.inject({ url: '/windrow/core/timeseries' })).statusCode).toBe(401);
   });
 
+  it.each([
+    [{ settings: { bodyBytesMax: -1 } }, 'the setting bodyBytesMax: expected a number from 0 up, received -1'],
+    [{ settings: { strictRfc: 'yes' } }, 'the setting strictRfc: expected true or false, received "yes"'],
+    [
+      { settings: { corsOrigins: 'https://a' } },
+      'the setting corsOrigins: expected an array of origins, received "https://a"',
+    ],
+    [{ settings: { corsOrigins: ['a'] } }, 'the setting corsOrigins: expected an origin such as'],
+    [{ settings: { foo: 1 } }, 'the setting foo: expected one of tokenLifetimeS,'],
+    [{ bodyBytesMax: 5 }, 'bodyBytesMax: expected it among the settings: { bodyBytesMax: … }'],
+    [{ dataDirectory: 5 }, 'expected dataDirectory, store, or a storage of your own'],
+    [{ dataDirectory: 'postgres://a/b' }, 'dataDirectory: expected a folder, received the address of a database'],
+  ])('refuses %j', async (options, message) => {
+    // `as`: as a program without types may give them.
+    const given = { dataDirectory: folder, ...options } as Parameters<typeof windrowService>[1];
+    await expect(host.register(windrowService, given).ready()).rejects.toThrow(message);
+  });
+
   it('a second service over the same data directory uses the same store', async () => {
     await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
     await host.register(windrowService, { dataDirectory: folder, prefix: '/beside', settings });

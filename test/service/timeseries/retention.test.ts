@@ -181,7 +181,8 @@ describe('after retention has deleted samples, an item that starts anew', () => 
     const lateMs = posting.service.clock.nowMs() - 10 * DAY_MS - HOUR_MS / 2;
     await send(lateMs, 1000);
     const after = await posting.stored(out);
-    const changed = Array.from(before.timeMs).filter((time, i) => after.value[i] !== before.value[i]);
+    expect(after.timeMs.slice(0, before.timeMs.length)).toEqual(before.timeMs);
+    const changed = Array.from(before.timeMs.filter((_, i) => after.value[i] !== before.value[i]));
     expect(changed).toEqual([Math.floor(lateMs / DAY_MS) * DAY_MS]);
   });
 });
