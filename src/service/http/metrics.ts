@@ -1,11 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Scheduler } from '../context.js';
 
 export type Metrics = Readonly<ReturnType<typeof createMetrics>>;
 
 /** How long a gauge may take: Prometheus waits ten seconds for all of them. */
 const READ_MS_MAX = 2000;
+
+/** What the reading of gauges needs of the world outside. */
+interface Scheduler {
+  after(delayMs: number, work: () => void): () => void;
+}
 
 /** The service's metrics, in the form that Prometheus reads. Labels name routes, never callers or series. */
 export function createMetrics(scheduler: Scheduler) {

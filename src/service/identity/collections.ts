@@ -102,8 +102,8 @@ async function removeWhole(
       if (granted.length > 0) {
         throw new WindrowError(
           'identity.exists',
-          `the collection ${collectionId} of ${organisation} was added again while it was removed, and may still have ` +
-            'some of its old events; remove it once more, or keep it',
+          `the collection ${collectionId} of ${organisation} was added again while it was removed, and may have some ` +
+            'of its old events; remove it once more, or keep it',
         );
       }
       return work(tx);

@@ -108,6 +108,13 @@ function tableOf({ cause }: PostgresFailure): string {
   return cause instanceof Error && 'table' in cause ? String(cause.table) : '';
 }
 
+function tooLong(cause: PostgresFailure): StorageError {
+  // An entry of an index has at most a third of a page.
+  const where = 'the names of a series, the status of an event or the source of a queue';
+  const message = `expected ${where} in at most some 2,600 bytes, which PostgreSQL can index; shorten them`;
+  return new StorageError('storage.value', message, { cause });
+}
+
 /** The failure as an error for the caller. */
 export function explained(error: unknown, address: string): unknown {
   if (!(error instanceof PostgresFailure)) return error;
@@ -126,15 +133,8 @@ export function explained(error: unknown, address: string): unknown {
       return new StorageError('storage.newer', `${of}: ${error.message}`, options);
     case 'duplicate':
       return new DuplicateKeyError(tableOf(error), error.message);
-    case 'tooLong': {
-      // An entry has at most a third of a page.
-      const where = 'the names of a series, the status of an event or the source of a queue';
-      return new StorageError(
-        'storage.value',
-        `expected ${where} in at most some 2,600 bytes, which PostgreSQL can index; shorten them`,
-        options,
-      );
-    }
+    case 'tooLong':
+      return tooLong(error);
     case 'other':
       return new StorageError('storage.failed', `${of}: PostgreSQL refused a statement: ${error.message}`, options);
     case 'unknown':

@@ -189,11 +189,7 @@ export class SampleStore {
     return opened === undefined ? NO_COLUMNS : readSamples(tx, opened, range);
   }
 
-  /**
-   * The number of final samples in a range, as their segments say: most are not read. See `check`.
-   *
-   * @throws DamagedSamplesError if some of them are damaged, unless nothing but their segments' heads was read.
-   */
+  /** The number of final samples in a range. Most are not read: damage is found by `check`. */
   async count(tx: Reader, organisation: string, of: SeriesReference, range: TimeRange): Promise<number> {
     const opened = await this.#open(tx, organisation, of, range);
     return opened === undefined ? 0 : countSamples(tx, opened, range);
