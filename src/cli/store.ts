@@ -1,5 +1,5 @@
 import { WindrowError } from '../core/errors.js';
-import { parseAddress } from '../storage/postgres/address.js';
+import { isAddress, parseAddress } from '../storage/postgres/address.js';
 import { type Command, type Given, requiredOf, textOf } from './command.js';
 import type { Io } from './terminal/io.js';
 
@@ -66,8 +66,4 @@ export function directoryIn(given: Given, command: Command, flag: string, mend: 
     'arguments',
     `${flag}: expected a data directory, received the address of a database; ${mend}`,
   );
-}
-
-export function isAddress(text: string): boolean {
-  return /^postgres(?:ql)?:/.test(text);
 }

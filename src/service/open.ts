@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { OpeningStorage, openStorage, type Waiting } from '../storage/index.js';
+import { isAddress } from '../storage/postgres/address.js';
 import { createSampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
@@ -65,9 +66,9 @@ export function createOpeningService(
       (waiting) => openOwnStorage(options, settings, clock, waiting),
       ({ message }) => log.warn({ reason: message }, 'waiting for the store'),
     );
-  const metrics = createMetrics(scheduler);
+  const metrics = createMetrics();
   const storage = countErrors(opening, metrics);
-  watchStore(metrics, storage, clock);
+  watchStore(metrics, storage, clock, scheduler);
   const file = options.storage === undefined && (options.store ?? '') === '' ? options.dataDirectory : undefined;
   if (file !== undefined) watchDisk(metrics, file);
   const threads = file === undefined || settings.workerCount < 1 ? undefined : openStoreThreads(file, scheduler);
@@ -109,7 +110,7 @@ async function openOwnStorage(
   if (typeof dataDirectory !== 'string' || dataDirectory === '') {
     throw new TypeError('expected dataDirectory, store, or a storage of your own; received none of them');
   }
-  if (/^postgres(?:ql)?:/.test(dataDirectory)) {
+  if (isAddress(dataDirectory)) {
     throw new TypeError('dataDirectory: expected a folder, received the address of a database; give it as store');
   }
   prepareDataDirectory(dataDirectory);

@@ -2,10 +2,7 @@ import { type Placement, placementOf, shardOf } from '../storage/shard.js';
 import type { Reader, Storage } from '../storage/storage.js';
 import { organisations } from '../storage/tables/identity.js';
 
-/**
- * Tells in which shards the series of an organisation lie. It is fixed before anybody can ask, so answers
- * are cached for good.
- */
+/** Tells in which shards the series of an organisation lie: fixed before anybody can ask, so cached for good. */
 export class Placements {
   readonly #storage: Storage;
   readonly #known = new Map<string, Placement>();

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import { backupStore, checkStore, hasStore, restoreStore, type StoreReport } from '../../storage/index.js';
+import { isAddress } from '../../storage/postgres/address.js';
 import { argumentOf, type Command, type Given, requiredOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED, fileFailure } from '../failure.js';
-import { directoryIn, isAddress } from '../store.js';
+import { directoryIn } from '../store.js';
 import { jsonOption, print } from './administer.js';
 
 const dirArgument = { name: 'DIR', summary: 'the data directory of the service' };

@@ -3,16 +3,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = Readonly<ReturnType<typeof createMetrics>>;
 
-/** How long a gauge may take: Prometheus waits ten seconds for all of them. */
-const READ_MS_MAX = 2000;
-
-/** What the reading of gauges needs of the world outside. */
-interface Scheduler {
-  after(delayMs: number, work: () => void): () => void;
-}
-
 /** The service's metrics, in the form that Prometheus reads. Labels name routes, never callers or series. */
-export function createMetrics(scheduler: Scheduler) {
+export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counter = (name: string, help: string) => new Counter({ name: `windrow_${name}`, help, registers: [registry] });
@@ -38,13 +30,14 @@ export function createMetrics(scheduler: Scheduler) {
       labelNames: ['reason'],
       registers: [registry],
     }),
-    /** Adds a gauge that is read on demand; NaN if that fails, or takes long as of a database that does not answer. */
+    /** Adds a gauge that is read on demand. */
     watch: (name: string, help: string, read: () => number | Promise<number>): void => {
       const gauge: Gauge = new Gauge({
         name: `windrow_${name}`,
         help,
         registers: [registry],
-        collect: async () => gauge.set(await orNaN(read, scheduler)),
+        // A gauge that fails must not fail the others.
+        collect: async () => gauge.set(await Promise.resolve(read()).catch(() => Number.NaN)),
       });
     },
     requestSeconds: new Histogram({
@@ -55,21 +48,6 @@ export function createMetrics(scheduler: Scheduler) {
       registers: [registry],
     }),
   };
-}
-
-// A gauge that fails must not fail the others, nor hold them up.
-async function orNaN(read: () => number | Promise<number>, scheduler: Scheduler): Promise<number> {
-  let cancel = (): void => {};
-  const late = new Promise<number>((resolve) => {
-    cancel = scheduler.after(READ_MS_MAX, () => resolve(Number.NaN));
-  });
-  try {
-    return await Promise.race([read(), late]);
-  } catch {
-    return Number.NaN;
-  } finally {
-    cancel();
-  }
 }
 
 /** Registers `/metrics`, and measures each request. */

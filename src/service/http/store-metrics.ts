@@ -5,7 +5,7 @@ import { readProgress } from '../../storage/samples/progress.js';
 import { SHARD_COUNT } from '../../storage/shard.js';
 import type { Reader, Storage } from '../../storage/storage.js';
 import { items, itemWork } from '../../storage/tables/operations.js';
-import type { Clock } from '../context.js';
+import type { Clock, Scheduler } from '../context.js';
 import type { Metrics } from './metrics.js';
 
 /** Wraps a store to count its errors. */
@@ -39,14 +39,22 @@ export function countErrors(storage: Storage, { storeErrors }: Metrics): Storage
   };
 }
 
-/** Gauges that are read from the store on demand: backlog and failures. */
-export function watchStore(metrics: Metrics, storage: Storage, clock: Clock): void {
-  const sum = async (figure: (tx: Reader) => Promise<number>): Promise<number> => {
-    let total = 0;
+/** How long a gauge may take: Prometheus waits ten seconds for all of them, and a database may not answer. */
+const READ_MS_MAX = 2000;
+
+/** Gauges that are read from the store on demand, backlog and failures: NaN if that takes long. */
+export function watchStore(metrics: Metrics, storage: Storage, clock: Clock, scheduler: Scheduler): void {
+  const total = async (figure: (tx: Reader) => Promise<number>): Promise<number> => {
+    let count = 0;
     // One after the other, so that requests are answered in between.
-    for (let shard = 0; shard < SHARD_COUNT; shard++) total += await storage.read(shard, figure);
-    return total;
+    for (let shard = 0; shard < SHARD_COUNT; shard++) count += await storage.read(shard, figure);
+    return count;
   };
+  const sum = (figure: (tx: Reader) => Promise<number>): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const cancel = scheduler.after(READ_MS_MAX, () => resolve(Number.NaN));
+      total(figure).then(resolve, reject).finally(cancel);
+    });
   metrics.watch('items_failed', 'Items that have failed for good: GET /core/status says why', () =>
     sum((tx) => tx.count(items, [['state', '=', 'Failed']])),
   );

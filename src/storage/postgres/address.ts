@@ -25,6 +25,11 @@ const PARAMETERS_IGNORED = [
   ...['tcp_user_timeout'],
 ];
 
+/** Whether a text is meant as an address, and not as the name of a folder. */
+export function isAddress(text: string): boolean {
+  return /^postgres(?:ql)?:/.test(text);
+}
+
 /** @throws StorageError for a malformed address, or one that asks for a read-only server or what nobody knows. */
 export function parseAddress(text: string): Address {
   const shown = withoutSecrets(text);

@@ -95,7 +95,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     scheduler: options.scheduler ?? { after: () => () => {} },
     log: silentLog,
     settings: { ...defaultSettings, ...settings },
-    metrics: createMetrics(options.scheduler ?? { after: () => () => {} }),
+    metrics: createMetrics(),
   };
   const organisation = 'acme';
   await spread(storage, organisation, options.groups);

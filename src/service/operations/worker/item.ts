@@ -220,18 +220,6 @@ export class Item {
     return this.#orFail(session, () => this.#nextStep(session, 0, undefined));
   }
 
-  /**
-   * Results up to here stay as they are: those that are final, and those that are stored and may rest on samples which
-   * retention has deleted meanwhile, for nothing could be computed in their place.
-   */
-  async #fixedUntil(session: ItemSession, { emittedMs, lacksUntilMs }: Progress): Promise<number | null> {
-    if (lacksUntilMs === null) return emittedMs;
-    const storedMs = await this.results.lastMs(session);
-    if (storedMs === undefined) return emittedMs;
-    const keptMs = Math.min(lacksUntilMs, storedMs);
-    return Math.max(emittedMs ?? keptMs, keptMs);
-  }
-
   /** Stores the outcome of a step, and continues. */
   continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
     return this.#orFail(session, () => this.#continueTurn(session, step, outcome));
@@ -250,7 +238,7 @@ export class Item {
     }
     const { results, state } = outcome.result;
     const from = await this.#origin(session);
-    await this.results.replace(session, await this.#fixedUntil(session, from), results, false);
+    await this.results.replace(session, from, results, false);
     const progress = progressAfter(from, slice, results);
     await this.checkpoints.add(session, progress, state);
     const { emittedMs } = progress;
@@ -325,7 +313,7 @@ export class Item {
     }
     const isOnce = row.processingType === 'batch' && row.frequencyMs === null;
     if (isOnce) [results, preview] = [concatenate([results, preview]), NO_COLUMNS];
-    await this.results.replace(session, await this.#fixedUntil(session, from), results, true);
+    await this.results.replace(session, from, results, true);
     const progress = progressAfter(from, slice, results);
     if (row.processingType === 'stream') this.#live = { ...progress, positions: [...slice.positions], stream };
     await this.#setPreview(session, preview);

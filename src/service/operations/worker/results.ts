@@ -6,6 +6,7 @@ import { type Columns, NO_COLUMNS, type SampleChange, type SampleRange } from '.
 import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { lastTimeMs, resultChange } from '../compute/columns.js';
+import type { Progress } from './checkpoints.js';
 
 export type ResultChange = Omit<SampleChange, 'timeseriesId' | 'metric'>;
 
@@ -35,9 +36,10 @@ export class Results {
     this.series = series;
   }
 
-  /** Replaces the results after an instant: up to the last computed one, or up to the end. */
-  async replace(session: ResultSession, afterMs: number | null, computed: Columns, isEnd: boolean): Promise<void> {
+  /** Replaces the results after this progress: up to the last computed one, or up to the end. */
+  async replace(session: ResultSession, from: Progress, computed: Columns, isEnd: boolean): Promise<void> {
     await session.flush();
+    const afterMs = await this.#fixedUntil(session, from);
     const results = afterMs === null ? computed : between(computed, nextDouble(afterMs), Number.POSITIVE_INFINITY);
     const startMs = afterMs ?? Number.NEGATIVE_INFINITY;
     const lastMs = lastTimeMs(results);
@@ -56,11 +58,16 @@ export class Results {
     await session.publish(this, { ...NO_COLUMNS, deleted: { fromMs: leftMs, untilMs: TIME_MS_END } });
   }
 
-  /** The time of the last final result; undefined if there is none. */
-  async lastMs(session: ResultSession): Promise<number | undefined> {
-    await session.flush();
-    const last = await this.#readStored(session, { limit: 1, isDescending: true });
-    return last?.timeMs[0];
+  /**
+   * Results up to here stay as they are: those that are final, and those that are stored and may rest on samples which
+   * retention has deleted meanwhile, for nothing could be computed in their place.
+   */
+  async #fixedUntil(session: ResultSession, { emittedMs, lacksUntilMs }: Progress): Promise<number | null> {
+    if (lacksUntilMs === null) return emittedMs;
+    const storedMs = (await this.#readStored(session, { limit: 1, isDescending: true }))?.timeMs[0];
+    if (storedMs === undefined) return emittedMs;
+    const keptMs = Math.min(lacksUntilMs, storedMs);
+    return Math.max(emittedMs ?? keptMs, keptMs);
   }
 
   /** Undefined if they are damaged: all of them are then replaced. */

@@ -37,8 +37,9 @@ export async function deleteSamples(
   const isSound = (await ifSound(check(context, shard, organisation, reference, { fromMs, untilMs }))) !== null;
   return writeReserved(storage, shard, async (tx) => {
     const [itemId] = await samples.itemIdsOf(tx, organisation, [reference]);
-    if (itemId != null)
+    if (itemId != null) {
       throw writtenByItem(new ResultSeriesError(reference, itemId), 'delete the item: its results go with it');
+    }
     const count = isSound ? await ifSound(samples.count(tx, organisation, reference, { fromMs, untilMs })) : null;
     if (count === 0) return 0;
     await samples.append(tx, organisation, [{ ...reference, ...NO_COLUMNS, deleted: { fromMs, untilMs } }]);
