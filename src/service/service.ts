@@ -90,7 +90,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
       registerOperations(app, parts);
     },
     start: () => {
-      background = [startForgetting(context), startCompaction(context), startRetention(context)];
+      background = [startForgetting(context), startCompaction(context), startRetention(context, worker)];
       worker.start();
       prepared = tokens.prepare();
     },

@@ -1,6 +1,6 @@
 import { type SeriesReference, seriesKey } from '../../core/series.js';
 import type { Placement } from '../../storage/shard.js';
-import { equal, type Transaction } from '../../storage/storage.js';
+import { equal, type Storage, type Transaction } from '../../storage/storage.js';
 import type { RowIn } from '../../storage/table.js';
 import { itemSources, replicas, replicationProgress } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
@@ -31,6 +31,31 @@ export async function addReplicas(
     replicationProgress,
     [...shards].map((sourceShard) => ({ sourceShard, readCommit: null })),
   );
+}
+
+/** The commit up to which all replicas of a series have its changes; Infinity if there are none. */
+export type CopiedCommit = (sourceShard: number, series: SeriesReference) => number;
+
+/** Looks up how far the series of an organisation are copied into its other shards. */
+export async function readCopied(
+  storage: Storage,
+  organisation: string,
+  shards: readonly number[],
+): Promise<CopiedCommit> {
+  const commits = new Map<string, number>();
+  const keyOf = (sourceShard: number, series: SeriesReference) => `${sourceShard}:${seriesKey(series)}`;
+  for (const shard of shards) {
+    const { copies, progress } = await storage.read(shard, async (tx) => ({
+      copies: await tx.find(replicas, { where: equal({ organisation }) }),
+      progress: new Map((await tx.find(replicationProgress)).map((row) => [row.sourceShard, row.readCommit])),
+    }));
+    for (const { sourceShard, isFilled, timeseriesId, metric } of copies) {
+      const key = keyOf(sourceShard, { timeseriesId, metric });
+      const commit = isFilled ? (progress.get(sourceShard) ?? 0) : 0;
+      commits.set(key, Math.min(commits.get(key) ?? commit, commit));
+    }
+  }
+  return (sourceShard, series) => commits.get(keyOf(sourceShard, series)) ?? Number.POSITIVE_INFINITY;
 }
 
 async function replicasOf(tx: Transaction, organisation: string, series: readonly SeriesReference[]) {

@@ -4,7 +4,7 @@ import { readOperations } from '../../../src/service/operations/request.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
 import { NO_COLUMNS } from '../../../src/storage/samples/samples.js';
 import { expectSame, runWithin, sceneArbitrary } from '../../laws/running.js';
-import type { Samples } from '../../laws/samples.js';
+import { cleaned, withKinds } from './drawn.js';
 import { openRig, type Rig, smallSizes } from './rig.js';
 
 // Whatever happens, in whatever order, each stored result equals one batch over the stored samples.
@@ -28,7 +28,8 @@ type Action =
   | { readonly kind: 'again' | 'idle' | 'restart' | 'kill' | 'compact' | 'register' };
 
 const source = fc.nat(2);
-const share = fc.double({ min: 0, max: 1, noNaN: true });
+// `fc.double` would nearly always be close to 0.
+const share = fc.nat(1000).map((permille) => permille / 1000);
 const picks = fc.array(fc.nat(), { minLength: 1, maxLength: 6 });
 
 const run = fc.record({ kind: fc.constant('run' as const), source, from: share, count: fc.nat(30) });
@@ -162,21 +163,4 @@ function chosen(one: Extract<Action, { kind: 'run' | 'some' }>, { timeMs, value:
     timeMs: Float64Array.from(indexes, (i) => timeMs[i]!),
     value: Float64Array.from(indexes, (i) => values[i]! + add),
   };
-}
-
-function withKinds(request: readonly unknown[], processing: readonly string[]): unknown[] {
-  return request.map((item, index) => {
-    const { frequency: _frequency, ...rest } = item as Record<string, unknown>;
-    const kind = processing[index]!;
-    return kind === 'stream'
-      ? { ...rest, processingType: 'stream' }
-      : { ...rest, processingType: 'Batch', frequency: kind };
-  });
-}
-
-// As the store keeps them: each time once, in order, finite.
-function cleaned({ timeMs, value: values }: Samples): Columns {
-  const byTime = new Map([...timeMs].map((t, i) => [t, values[i]!] as const).filter(([, x]) => Number.isFinite(x)));
-  const rising = [...byTime].sort(([a], [b]) => a - b);
-  return { timeMs: Float64Array.from(rising, ([t]) => t), value: Float64Array.from(rising, ([, x]) => x) };
 }

@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
+import { deleteOldSamples } from '../../../src/service/background.js';
 import type { Scheduler, ServiceContext } from '../../../src/service/context.js';
 import { createMetrics } from '../../../src/service/http/metrics.js';
+import { setRetention } from '../../../src/service/identity/retention.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { changeItems, registerItems } from '../../../src/service/operations/register.js';
 import { definitionOf, readOperations } from '../../../src/service/operations/request.js';
@@ -33,6 +35,8 @@ export interface Rig {
   /** @param isTold whether the worker is told of it at once; otherwise it learns of it with its next transaction. */
   register(request: unknown, isTold?: boolean): Promise<void>;
   compact(): Promise<void>;
+  /** Compacts all that was absorbed, and lets a rule delete samples before an instant, which is not after the clock's. */
+  deleteBefore(beforeMs: number): Promise<void>;
   /** Stops the worker as a service does, and starts another. */
   restart(): Promise<void>;
   /** Drops the worker as a crash does, and starts another once the lease has ended. */
@@ -51,6 +55,7 @@ export interface Rig {
 export interface RigOptions {
   readonly nowMs?: number;
   readonly sizes?: Partial<WorkerSizes>;
+  readonly segmentSamples?: number;
   readonly settings?: Partial<ServiceSettings>;
   readonly pool?: () => StepPool;
   /** Without one nothing runs by itself: tests tell the worker when to look for work. */
@@ -85,7 +90,10 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
   const store = options.store ?? (await storeUnderTest(directory));
   const storage = await store.open(clock, options.isStoreTimeless);
-  const samples = createSampleStore({ clock });
+  const samples = createSampleStore({
+    clock,
+    ...(options.segmentSamples === undefined ? {} : { sizes: { segmentSamples: options.segmentSamples } }),
+  });
   const context: ServiceContext = {
     storage,
     placements: new Placements(storage),
@@ -112,6 +120,11 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     storage.read(placement.shardOf(reference.timeseriesId), (tx) =>
       samples.read(tx, organisation, reference, { isFinalOnly, untilMs }),
     );
+  const compactSome = (shard: number) =>
+    storage.transaction(shard, async (tx) => {
+      const absorbed = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
+      return samples.compact(tx, absorbed, { isEager: true });
+    });
   const allItems = async () =>
     (await Promise.all(placement.shards.map((shard) => storage.read(shard, (tx) => tx.find(items))))).flat();
   return {
@@ -137,12 +150,13 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       });
     },
     compact: async () => {
-      for (const shard of placement.shards) {
-        await storage.transaction(shard, async (tx) => {
-          const absorbed = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
-          await samples.compact(tx, absorbed, { isEager: true });
-        });
-      }
+      for (const shard of placement.shards) await compactSome(shard);
+    },
+    deleteBefore: async (beforeMs) => {
+      for (const shard of placement.shards) while (await compactSome(shard));
+      const scope = { organisation, kind: 'samples' as const, timeseriesId: '', metric: '' };
+      await setRetention(context, { ...scope, keepMs: nowMs - beforeMs });
+      await deleteOldSamples(context, worker, () => false);
     },
     restart: async () => {
       await worker.stop();

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runBatch } from '../../../src/index.js';
+import { readOperations } from '../../../src/service/operations/request.js';
 import { itemCheckpoints } from '../../../src/storage/tables/operations.js';
 import { item, minutes, openPosting, type Posting } from '../operations/posted.js';
 
@@ -82,7 +84,9 @@ it('old samples are deleted; their results stay until the rule for results delet
   );
 });
 
-it('samples that are sent again are computed by new items', async () => {
+it.each([1, 32])('samples that are sent again are computed by new items: over %d shards', async (groups) => {
+  await posting.close();
+  posting = await openPosting({}, 'acme', groups);
   const { service, call } = posting;
   const startMs = service.clock.nowMs() - 20 * DAY_MS;
   const room = minutes('room', 20_000, (i) => i % 97, startMs);
@@ -93,67 +97,98 @@ it('samples that are sent again are computed by new items', async () => {
   // The rule was a mistake.
   await call('DELETE', '/core/retention?timeseriesId=room');
   await posting.write([{ ...room, value: room.value.map((value) => value + 1000) }]);
-  const hourly = [item('Aggregate', { function: 'Average', interval: 'Hourly' }, ['room'], 'mean')];
+  const placement = await service.service.context.placements.of('acme');
+  const isElsewhere = (name: string) => placement.shardOf(name) !== placement.shardOf('room');
+  const output = ['a', 'b', 'c', 'd'].find((name) => groups === 1 || isElsewhere(name))!;
+  const hourly = [item('Aggregate', { function: 'Average', interval: 'Hourly' }, ['room'], output)];
   await posting.run(hourly);
   const [expected] = await posting.expected(hourly);
-  expect(await posting.stored({ timeseriesId: 'mean', metric: 'Result' })).toEqual(expected);
+  expect(await posting.stored({ timeseriesId: output, metric: 'Result' })).toEqual(expected);
 });
 
 describe('after retention has deleted samples, an item that starts anew', () => {
   const HOUR_MS = 3_600_000;
   const year = (operation: string, parameters: object) => [item(operation, parameters, ['room'], 'out')];
   const out = { timeseriesId: 'out', metric: 'Result' };
+  /** All that was ever sent, of which retention deletes some. */
+  let sent: Map<number, number>;
   /** Hourly samples of a year, of which retention then deletes all but the last 90 days. */
   const forget = async (request: object) => {
     const { clock } = posting.service;
     const startMs = clock.nowMs() - 9000 * HOUR_MS;
     const timeMs = Float64Array.from({ length: 9000 }, (_, i) => startMs + i * HOUR_MS);
-    await posting.write([{ timeseriesId: 'room', metric: 'Raw', timeMs, value: timeMs.map((_, i) => i % 97) }]);
+    const value = timeMs.map((_, i) => i % 97);
+    sent = new Map([...timeMs].map((time, i) => [time, value[i]!]));
+    await posting.write([{ timeseriesId: 'room', metric: 'Raw', timeMs, value }]);
     await posting.run(request);
     await compactAll();
     await posting.call('POST', '/core/retention', { keep: 'P90D', timeseriesId: 'room' });
     await passTenMinutes(async () => (await firstOf('room', 'Raw')) > startMs);
-    const before = await posting.stored(out);
     await posting.service.reopen();
-    return before;
   };
   const send = async (timeMs: number, val: number) => {
     const sample = { timeseriesId: 'room', timestamp: new Date(timeMs).toISOString(), val };
     expect((await posting.call('POST', '/core/samples', [sample])).statusCode).toBe(200);
     await posting.service.service.worker.onIdle();
+    sent.set(timeMs, val);
+  };
+  /** One batch over all samples that were ever sent. */
+  const expected = async (request: object) => {
+    const rising = [...sent].sort(([a], [b]) => a - b);
+    const timeMs = Float64Array.from(rising, ([time]) => time);
+    const value = Float64Array.from(rising, ([, val]) => val);
+    const { plan } = await readOperations(request);
+    return runBatch(plan, [{ timeseriesId: 'room', metric: 'Raw', timeMs, value }]).series[0];
   };
 
-  it.each([
-    ['Shift', { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' }, 7],
-    ['Aggregate', { function: 'Sum', window: { type: 'sliding', size: 'P7D' } }, 7],
-    ['Aggregate', { function: 'Sum', window: { type: 'running', since: 'Yearly' } }, 89],
-    ['Aggregate', { function: 'Average', interval: 'Daily' }, 0],
-  ])(
-    'keeps the results of these, also beside a late sample, and goes on: %s %j',
-    async (operation, parameters, days) => {
-      const before = await forget(year(operation, parameters));
-      const { clock } = posting.service;
-      const isKept = async (untilMs: number) => {
-        const { timeMs, value } = await posting.stored(out);
-        const count = before.timeMs.findIndex((time) => time >= untilMs);
-        expect(timeMs.slice(0, count)).toEqual(before.timeMs.slice(0, count));
-        expect(value.slice(0, count)).toEqual(before.value.slice(0, count));
-        return timeMs.at(-1)!;
-      };
-      await send(clock.nowMs() + 2 * DAY_MS, 5);
-      const endMs = before.timeMs.at(-1)!;
-      expect(await isKept(endMs)).toBeGreaterThan(endMs);
-      // So long after the first sample that is left, results may rest on one that was deleted.
+  const requests = [
+    ['Shift', { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' }],
+    ['Aggregate', { function: 'Sum', window: { type: 'sliding', size: 'P7D' } }],
+    ['Aggregate', { function: 'Sum', window: { type: 'running', since: 'Yearly' } }],
+    ['Aggregate', { function: 'Average', interval: 'Daily' }],
+  ] as const;
+
+  it.each(requests)(
+    'computes as if it had all of them, also beside late samples: %s %j',
+    async (operation, parameters) => {
+      const request = year(operation, parameters);
+      await forget(request);
+      await send(posting.service.clock.nowMs() + 2 * DAY_MS, 5);
+      expect(await posting.stored(out)).toEqual(await expected(request));
+      // Beside the first one that is left, of which results rest on deleted ones, and later.
       const firstMs = await firstOf('room', 'Raw');
-      await send(firstMs + HOUR_MS / 2, 1000);
-      await isKept(firstMs + days * DAY_MS);
+      for (const lateMs of [firstMs + HOUR_MS / 2, firstMs + 40 * DAY_MS]) {
+        await send(lateMs, 1000);
+        expect(await posting.stored(out)).toEqual(await expected(request));
+      }
     },
   );
 
-  it('keeps them also where it starts from a checkpoint that it made without those samples', async () => {
+  it.each(requests)(
+    'leaves out what comes later still; an item that is new takes it: %s %j',
+    async (operation, parameters) => {
+      const request = year(operation, parameters);
+      await forget(request);
+      const before = await posting.stored(out);
+      await send((await firstOf('room', 'Raw')) - 30 * DAY_MS, 1000);
+      expect(await posting.stored(out)).toEqual(before);
+      const other = [item(operation, parameters, ['room'], 'other')];
+      await posting.run(other);
+      const stored = async () => ({ ...(await posting.stored({ timeseriesId: 'other', metric: 'Result' })) });
+      expect(await stored()).toEqual((await posting.expected(other))[0]);
+      // What comes late changes its results, too, wherever it starts again.
+      await send(posting.service.clock.nowMs() - 10 * DAY_MS, 700);
+      await posting.service.reopen();
+      await send(posting.service.clock.nowMs() - 20 * DAY_MS + 1, 800);
+      expect(await stored()).toEqual((await posting.expected(other))[0]);
+    },
+  );
+
+  it('keeps its results if it has lost its checkpoints, also where it starts from those that it made since', async () => {
     const { clock } = posting.service;
     const startMs = clock.nowMs() - 40_000 * 60_000;
     await posting.write([minutes('room', 40_000, (i) => i % 97, startMs)]);
+    sent = new Map();
     await posting.run(year('Aggregate', { function: 'Sum', window: { type: 'running', since: 'Yearly' } }));
     await compactAll();
     await posting.call('POST', '/core/retention', { keep: 'P14D', timeseriesId: 'room' });
@@ -174,15 +209,5 @@ describe('after retention has deleted samples, an item that starts anew', () => 
     const count = before.timeMs.length - 1;
     expect(timeMs.slice(0, count)).toEqual(before.timeMs.slice(0, count));
     expect(value.slice(0, count)).toEqual(before.value.slice(0, count));
-  });
-
-  it('computes the results again that rest on samples which are left', async () => {
-    const before = await forget(year('Aggregate', { function: 'Average', interval: 'Daily' }));
-    const lateMs = posting.service.clock.nowMs() - 10 * DAY_MS - HOUR_MS / 2;
-    await send(lateMs, 1000);
-    const after = await posting.stored(out);
-    expect(after.timeMs.slice(0, before.timeMs.length)).toEqual(before.timeMs);
-    const changed = Array.from(before.timeMs.filter((_, i) => after.value[i] !== before.value[i]));
-    expect(changed).toEqual([Math.floor(lateMs / DAY_MS) * DAY_MS]);
   });
 });

@@ -1,5 +1,6 @@
 import { nextDouble } from '../../../core/next-double.js';
-import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
+import { between } from '../../../storage/samples/patch.js';
+import type { Columns, LoggedChange, SampleChange, TimeRange } from '../../../storage/samples/samples.js';
 
 export function lastTimeMs({ timeMs }: Columns): number | undefined {
   return timeMs[timeMs.length - 1];
@@ -35,4 +36,25 @@ export function resultChange(stored: Columns, computed: Columns): ResultChange |
   if (!isAnyStored || firstStoredMs === undefined) return { timeMs, value };
   const untilMs = nextDouble(stored.timeMs[storedCount - tail - 1]!);
   return { timeMs, value, deleted: { fromMs: firstStoredMs, untilMs } };
+}
+
+/** A change of a source, of clients or of another item. */
+export type SourceChange = SampleChange & Pick<LoggedChange, 'damage'>;
+
+/** The first instant that a change affects; Infinity if it has none. */
+export function startOf({ timeMs, deleted, damage }: Pick<SourceChange, 'timeMs' | 'deleted' | 'damage'>): number {
+  const starts = [deleted?.fromMs, damage?.fromMs, timeMs[0]];
+  return Math.min(...starts.map((startMs) => startMs ?? Number.POSITIVE_INFINITY));
+}
+
+/** The part of a change after an instant. */
+export function changeAfter({ deleted, damage, ...change }: SourceChange, afterMs: number): SourceChange {
+  const fromMs = nextDouble(afterMs);
+  const isLeft = (range: TimeRange | undefined) => range !== undefined && range.untilMs > fromMs;
+  return {
+    ...change,
+    ...between(change, fromMs, Number.POSITIVE_INFINITY),
+    ...(isLeft(deleted) ? { deleted: { ...deleted!, fromMs: Math.max(deleted!.fromMs, fromMs) } } : {}),
+    ...(isLeft(damage) ? { damage: { ...damage!, fromMs: Math.max(damage!.fromMs, fromMs) } } : {}),
+  };
 }

@@ -14,6 +14,12 @@ export interface Progress {
   readonly lacksUntilMs: number | null;
 }
 
+/**
+ * The base is the checkpoint from which an item computes all that it may still have to compute, once retention has
+ * deleted samples before it. It comes before all others, and is not dropped for being one of too many.
+ */
+const BASE_ORDINAL = -1;
+
 /** A checkpoint without its state: enough to choose one to resume from. */
 export interface Checkpoint extends Progress {
   readonly ordinal: number;
@@ -42,7 +48,7 @@ export function countValid(checkpoints: readonly Checkpoint[], source: number, f
 
 /**
  * The checkpoint to drop if there are too many: the one with the smallest gap relative to its age, so that a late
- * sample of any age finds one nearby. The last one is kept.
+ * sample of any age finds one nearby. The base and the last one are kept.
  */
 export function checkpointToDrop(
   checkpoints: readonly Checkpoint[],
@@ -57,7 +63,7 @@ export function checkpointToDrop(
   for (let k = 0; k < checkpoints.length - 1; k++) {
     const before = checkpoints[k - 1]?.sampleCount ?? 0;
     const share = (checkpoints[k + 1]!.sampleCount - before) / (end - before + 1);
-    if (share >= leastShare) continue;
+    if (share >= leastShare || checkpoints[k]!.ordinal === BASE_ORDINAL) continue;
     least = checkpoints[k]!;
     leastShare = share;
   }
@@ -116,16 +122,33 @@ export class Checkpoints {
     return this.#list.at(-1);
   }
 
+  /** The base, if there is one. */
+  get base(): Checkpoint | undefined {
+    const [first] = this.#list;
+    return first?.ordinal === BASE_ORDINAL ? first : undefined;
+  }
+
+  /** The last one that has taken nothing after these instants, one of each source. */
+  lastUntil(untilMs: readonly number[]): Checkpoint | undefined {
+    const isUntil = (timeMs: number, source: number) => timeMs <= untilMs[source]!;
+    return this.#list.filter(({ positions }) => positions.every(isUntil)).at(-1);
+  }
+
   /** The state to resume from. Damaged ones are dropped, as they can be recomputed from the samples. */
   async readLastState(session: CheckpointSession): Promise<Uint8Array | undefined> {
     for (let { last } = this; last !== undefined; last = this.last) {
-      const { ordinal } = last;
-      const row = await session.tx.get(itemCheckpoints, { ...this.#key, ordinal });
-      if (row === undefined) throw new Error(`assertion failed: ${this.#key.itemId} has no checkpoint ${ordinal}`);
-      if (row.checksum === null || row.checksum === checkpointChecksum(row)) return row.state;
+      const state = await this.readState(session, last);
+      if (state !== undefined) return state;
       await this.dropLast(session);
     }
     return undefined;
+  }
+
+  /** Undefined if it is damaged. */
+  async readState({ tx }: CheckpointSession, { ordinal }: Checkpoint): Promise<Uint8Array | undefined> {
+    const row = await tx.get(itemCheckpoints, { ...this.#key, ordinal });
+    if (row === undefined) throw new Error(`assertion failed: ${this.#key.itemId} has no checkpoint ${ordinal}`);
+    return row.checksum === null || row.checksum === checkpointChecksum(row) ? row.state : undefined;
   }
 
   /** Whether enough samples have been read since the last checkpoint; a large state takes more. */
@@ -137,23 +160,41 @@ export class Checkpoints {
 
   /** Adds a checkpoint, and drops one while there are too many. */
   async add(session: CheckpointSession, progress: Progress, state: Uint8Array): Promise<void> {
-    const { positions, emittedMs, sampleCount, lacksUntilMs } = progress;
-    const ordinal = (this.last?.ordinal ?? -1) + 1;
-    const own = { ordinal, emittedMs, sampleCount, byteCount: state.length, lacksUntilMs };
-    const row = { ...this.#key, ...own, positions: positionsToText(positions), state };
-    await session.writer.put(itemCheckpoints, { ...row, checksum: checkpointChecksum(row) });
-    this.#list = [...this.#list, { ...own, positions: [...positions] }];
+    this.#list = [...this.#list, await this.#put(session, (this.last?.ordinal ?? BASE_ORDINAL) + 1, progress, state)];
     for (;;) {
       const dropped = checkpointToDrop(this.#list, session.sizes);
       if (dropped === undefined) return;
-      this.#list = this.#list.filter((one) => one !== dropped);
-      await session.writer.delete(itemCheckpoints, [...this.#ofItem, ['ordinal', '=', dropped.ordinal]]);
+      await this.drop(session, dropped);
     }
+  }
+
+  /** Replaces the base. Those before it go, as they rest on samples that may be deleted now. */
+  async setBase(session: CheckpointSession, progress: Progress, state: Uint8Array): Promise<void> {
+    const { positions } = progress;
+    const isAfter = (one: Checkpoint) => one.positions.every((timeMs, source) => timeMs >= positions[source]!);
+    const firstKept = this.#list.findIndex((one) => one.ordinal !== BASE_ORDINAL && isAfter(one));
+    const kept = firstKept < 0 ? [] : this.#list.slice(firstKept);
+    const before = ['ordinal', '<', kept[0]?.ordinal ?? Number.MAX_SAFE_INTEGER] as const;
+    if (this.#list.length > kept.length) await session.writer.delete(itemCheckpoints, [...this.#ofItem, before]);
+    this.#list = [await this.#put(session, BASE_ORDINAL, progress, state), ...kept];
+  }
+
+  async #put(session: CheckpointSession, ordinal: number, progress: Progress, state: Uint8Array): Promise<Checkpoint> {
+    const { positions, emittedMs, sampleCount, lacksUntilMs } = progress;
+    const own = { ordinal, emittedMs, sampleCount, byteCount: state.length, lacksUntilMs };
+    const row = { ...this.#key, ...own, positions: positionsToText(positions), state };
+    await session.writer.put(itemCheckpoints, { ...row, checksum: checkpointChecksum(row) });
+    return { ...own, positions: [...positions] };
   }
 
   /** Deletes the checkpoints that a change of a source at an instant makes invalid. */
   async dropInvalid(session: CheckpointSession, source: number, fromMs: number): Promise<void> {
     await this.#keep(session, countValid(this.#list, source, fromMs));
+  }
+
+  async drop(session: CheckpointSession, one: Checkpoint): Promise<void> {
+    this.#list = this.#list.filter((kept) => kept !== one);
+    await session.writer.delete(itemCheckpoints, [...this.#ofItem, ['ordinal', '=', one.ordinal]]);
   }
 
   async dropLast(session: CheckpointSession): Promise<void> {

@@ -4,27 +4,20 @@ import type { Stream } from '../../../engine/stream/stream.js';
 import type { Plan } from '../../../plan/plan.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
 import { nextTurn } from '../../../storage/next-turn.js';
-import {
-  type Columns,
-  concatenate,
-  type LoggedChange,
-  NO_COLUMNS,
-  type SampleChange,
-} from '../../../storage/samples/samples.js';
+import { type Columns, concatenate, NO_COLUMNS, type SampleChange } from '../../../storage/samples/samples.js';
 import type { ItemRow } from '../../../storage/tables/operations.js';
-import { lastTimeMs } from '../compute/columns.js';
+import { lastTimeMs, type SourceChange, startOf } from '../compute/columns.js';
 import { type Positions, type Slice, startPositions } from '../compute/slice.js';
 import { openAt, previewOf, pushChunks, type StepOptions, type StepResult } from '../compute/step.js';
 import { STEPS_PER_TURN } from '../request.js';
-import type { CheckpointSession, Checkpoints, Progress } from './checkpoints.js';
-import { type ResultSession, Results } from './results.js';
+import { Base, type BaseSession, progressAfter } from './base.js';
+import type { Checkpoints, Progress } from './checkpoints.js';
+import { Results } from './results.js';
 import type { Schedule, ScheduleSession } from './schedule.js';
-import { Sources, type SourcesSession } from './sources.js';
+import { Sources } from './sources.js';
 
 /** What an item needs from the transaction that it works in. */
-export interface ItemSession extends CheckpointSession, ResultSession, ScheduleSession, SourcesSession {
-  /** How many more samples may be read again within the transaction. */
-  replayRoom: number;
+export interface ItemSession extends BaseSession, ScheduleSession {
   /** Settles an item, after the items whose results it reads. */
   touch(item: Item, isReplay: boolean): void;
   notifyPreviewReaders(organisation: string, result: SeriesReference, firstMs: number): Promise<void>;
@@ -70,9 +63,6 @@ interface RunningStep {
   isSpoiled: boolean;
 }
 
-/** A change of a source, of clients or of another item. */
-type TakenChange = SampleChange & Pick<LoggedChange, 'damage'>;
-
 /** A stream that has taken all that is stored. */
 interface Live extends Progress {
   readonly stream: Stream;
@@ -88,6 +78,7 @@ export class Item {
   readonly results: Results;
   readonly checkpoints: Checkpoints;
   readonly sources: Sources;
+  readonly base: Base;
   /** The commit of the catalogue at which it was last looked up. */
   checkedCommit = -1;
   #live: Live | undefined;
@@ -102,15 +93,20 @@ export class Item {
     this.results = new Results(organisation, itemId, output);
     this.checkpoints = checkpoints;
     this.sources = new Sources(organisation, plan);
+    this.base = new Base(this);
   }
 
   get isRunning(): boolean {
-    return this.#running !== undefined;
+    return this.#running !== undefined || this.base.isMoving;
   }
 
   /** Takes a change of a source: pushes it into the live stream, or leaves it to a replay or to a turn. */
-  async push(session: ItemSession, change: TakenChange, firstMs: number): Promise<void> {
-    const source = this.sources.indexOf(change);
+  async push(session: ItemSession, logged: SourceChange): Promise<void> {
+    const source = this.sources.indexOf(logged);
+    const change = await this.base.takeable(session, source, logged);
+    if (change === undefined) return;
+    const firstMs = startOf(change);
+    this.base.changed(source, firstMs);
     await this.checkpoints.dropInvalid(session, source, firstMs);
     const running = this.#running;
     if (running !== undefined && firstMs <= running.positions[source]!) running.isSpoiled = true;
@@ -177,7 +173,7 @@ export class Item {
     const limit = Math.min(session.sizes.inlineSamplesMax, session.replayRoom);
     // First: where it turns out to be damaged, the samples of one before it are read.
     const state = await this.checkpoints.readLastState(session);
-    const slice = await this.sources.readSlice(session, this.#progress().positions, limit);
+    const slice = await this.sources.readSlice(session, this.#positions, limit);
     if (!slice.isLast || slice.sampleCount > limit) return this.makeDue(session);
     session.replayRoom -= slice.sampleCount;
     await this.#finish(session, slice, state);
@@ -237,7 +233,7 @@ export class Item {
       return undefined;
     }
     const { results, state } = outcome.result;
-    const from = await this.#origin(session);
+    const from = await this.base.origin(session);
     await this.results.replace(session, from, results, false);
     const progress = progressAfter(from, slice, results);
     await this.checkpoints.add(session, progress, state);
@@ -262,7 +258,7 @@ export class Item {
     }
     const untilMs = boundaryOf(row, nowMs);
     const state = known ?? (await this.checkpoints.readLastState(session));
-    const slice = await this.sources.readSlice(session, this.#progress().positions, sizes.sliceSamples, untilMs);
+    const slice = await this.sources.readSlice(session, this.#positions, sizes.sliceSamples, untilMs);
     const isSmall = slice.isLast && (slice.sampleCount === 0 || !this.#needsThread);
     session.replayRoom -= slice.sampleCount;
     if (isSmall && slice.sampleCount <= sizes.inlineSamplesMax) {
@@ -295,7 +291,7 @@ export class Item {
   /** Replays the stored samples after the last checkpoint within the transaction; false if the engine refused. */
   async #finish(session: ItemSession, slice: Slice, state: Uint8Array | undefined, untilMs?: number): Promise<boolean> {
     const { row } = this.schedule;
-    const from = await this.#origin(session);
+    const from = await this.base.origin(session);
     const tail = await this.sources.readTail(session, slice.positions, untilMs);
     let stream: Stream;
     let results: Columns;
@@ -359,18 +355,9 @@ export class Item {
     await session.notifyPreviewReaders(this.results.organisation, this.results.series, firstMs);
   }
 
-  // Where the item continues: at its newest checkpoint, or at the start.
-  #progress(): Progress {
-    const positions = startPositions(this.plan.sources.length);
-    return this.checkpoints.last ?? { positions, emittedMs: null, sampleCount: 0, lacksUntilMs: null };
-  }
-
-  /** The same, with what is lacking by now of the samples before. */
-  async #origin(session: ItemSession): Promise<Progress> {
-    const progress = this.#progress();
-    const lacksUntilMs = await this.sources.lacksUntilMs(session, progress.positions);
-    if (lacksUntilMs === null) return progress;
-    return { ...progress, lacksUntilMs: Math.max(lacksUntilMs, progress.lacksUntilMs ?? lacksUntilMs) };
+  // Up to where what is left to compute has been read.
+  get #positions(): Positions {
+    return this.checkpoints.last?.positions ?? startPositions(this.plan.sources.length);
   }
 }
 
@@ -378,11 +365,6 @@ export class Item {
 function isBehind({ positions }: Live, source: number, { deleted }: SampleChange, firstMs: number): boolean {
   const positionMs = positions[source]!;
   return firstMs < positionMs || (deleted !== undefined && deleted.fromMs <= positionMs);
-}
-
-function progressAfter(from: Progress, { positions, sampleCount }: Slice, results: Columns): Progress {
-  const emittedMs = lastTimeMs(results) ?? from.emittedMs;
-  return { positions, emittedMs, sampleCount: from.sampleCount + sampleCount, lacksUntilMs: from.lacksUntilMs };
 }
 
 // A batch with a frequency takes the samples before the last of its boundaries; a clock set back undoes none.

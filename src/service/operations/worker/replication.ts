@@ -65,6 +65,8 @@ export class Replication {
   /** By name: the commit that wrote the provisional samples of a replica. */
   readonly #previewCommits = new Map<string, number>();
   #hasWritten = false;
+  /** Whether the next run stores all positions, however few commits they are behind. */
+  notesPositions = false;
 
   constructor(context: ServiceContext, shard: number, sizes: WorkerSizes, inSession: InSession) {
     this.#context = context;
@@ -84,6 +86,7 @@ export class Replication {
     try {
       // If the catalogue changes in between, start again.
       while (!(await this.#runOnce()));
+      this.notesPositions = false;
     } catch (error) {
       this.#catalogCommit = -1;
       this.#previewCommits.clear();
@@ -133,7 +136,8 @@ export class Replication {
       const news = { ...found, previews };
       const { lastCommit, isAll, isForgotten, changes, moved } = news;
       const isNews = isForgotten || changes.length + previews.length + moved.length > 0;
-      if (isNews || written === null || lastCommit - written >= COMMITS_BEHIND_MAX) {
+      const behindMax = this.notesPositions ? 1 : COMMITS_BEHIND_MAX;
+      if (isNews || written === null || lastCommit - written >= behindMax) {
         const isDone = await this.#write(async (session) => {
           const now = await session.tx.get(replicationProgress, { sourceShard });
           if (session.catalogCommit !== this.#catalogCommit || now?.readCommit !== written) return false;
@@ -184,10 +188,13 @@ export class Replication {
   async #fill(unfilled: ReplicaRow): Promise<boolean> {
     const { storage, log, samples } = this.#context;
     if (!unfilled.isFilled) await samples.log.load(storage, unfilled.sourceShard);
+    const isNew = unfilled.filledMs === null && (await this.#isEmpty(unfilled));
     for (let row = unfilled; !row.isFilled; ) {
       const begun = row;
       try {
-        const slice = await storage.read(row.sourceShard, (tx) => readSlice(this.#context, tx, begun, this.#sizes));
+        const slice = await storage.read(row.sourceShard, (tx) =>
+          readSlice(this.#context, tx, begun, isNew, this.#sizes),
+        );
         const next = await this.#write((session) => this.#takeSlice(session, begun, slice));
         if (next === undefined) return false;
         row = next;
@@ -199,6 +206,13 @@ export class Replication {
       }
     }
     return true;
+  }
+
+  async #isEmpty({ organisation, timeseriesId, metric }: ReplicaRow): Promise<boolean> {
+    const { storage, samples } = this.#context;
+    const series = { timeseriesId, metric };
+    const first = await storage.read(this.#shard, (tx) => samples.read(tx, organisation, series, { limit: 1 }));
+    return first.timeMs.length === 0;
   }
 
   async #takeSlice(
@@ -307,11 +321,12 @@ async function readSlice(
   { samples }: ServiceContext,
   tx: Reader,
   { organisation, filledMs, ...series }: ReplicaRow,
+  isNew: boolean,
   { sliceSamples: limit }: WorkerSizes,
 ): Promise<ReplicaSlice> {
   const [itemId = null] = await samples.itemIdsOf(tx, organisation, [series]);
-  // Samples that retention deleted are no change for items: their results stay.
-  const forgottenMs = await samples.forgottenMs(tx, organisation, [series]);
+  // Samples that retention deleted are no change for items: their results stay. Some may have been sent again.
+  const forgottenMs = isNew ? undefined : await samples.forgottenMs(tx, organisation, [series]);
   const afterMs = filledMs ?? forgottenMs;
   const fromMs = afterMs === undefined ? TIME_MS_MIN : nextDouble(afterMs);
   const columns = await samples.read(tx, organisation, series, { fromMs, limit, isFinalOnly: true });

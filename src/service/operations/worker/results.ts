@@ -70,6 +70,12 @@ export class Results {
     return Math.max(emittedMs ?? keptMs, keptMs);
   }
 
+  /** Whether no final results are stored. */
+  async isEmpty(session: ResultSession): Promise<boolean> {
+    await session.flush();
+    return (await this.#readStored(session, { limit: 1 }))?.timeMs.length === 0;
+  }
+
   /** Undefined if they are damaged: all of them are then replaced. */
   async #readStored({ context, tx }: ResultSession, range: SampleRange): Promise<Columns | undefined> {
     try {

@@ -6,6 +6,7 @@ import type { Claim, Transaction } from '../../../storage/storage.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
+import { startOf } from '../compute/columns.js';
 import type { Backlog, Delivery } from './backlog.js';
 import type { Item, ItemSession } from './item.js';
 import type { ItemCache } from './item-cache.js';
@@ -268,15 +269,13 @@ export class Session implements ItemSession {
 
   async #pushTo(delivery: Delivery, countMax: number): Promise<boolean> {
     const { organisation, change, readers } = delivery;
-    const { deleted, damage, timeMs } = change;
-    const starts = [deleted?.fromMs, damage?.fromMs, timeMs[0]];
-    const firstMs = Math.min(...starts.map((startMs) => startMs ?? Number.POSITIVE_INFINITY));
+    const firstMs = startOf(change);
     if (firstMs === Number.POSITIVE_INFINITY) return true;
     if (delivery.deliveredCount === 0) this.sources.changed(this.tx.shard, organisation, change, firstMs);
     while (delivery.deliveredCount < readers.length) {
       if (this.#workCount >= countMax) return false;
       const item = readers[delivery.deliveredCount++]!;
-      if (!item.schedule.isOver) await item.push(this, change, firstMs);
+      if (!item.schedule.isOver) await item.push(this, change);
       await this.countWork(item.plan.steps.length);
     }
     return true;

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { groupBy } from '../../../core/group.js';
 import { nextTurn } from '../../../storage/next-turn.js';
+import type { Deletable } from '../../../storage/samples/compaction/retention.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
 import { endedPatterns, items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
@@ -10,6 +11,7 @@ import { ENGINE_VERSION } from '../register.js';
 import { ItemBugError, type PendingStep, type StepOutcome } from './item.js';
 import { ItemCache } from './item-cache.js';
 import { Replication } from './replication.js';
+import { deleteTaken } from './retention.js';
 import { Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
@@ -81,6 +83,12 @@ export class ShardWorker {
       isNew = (await this.#replication.run()) || isNew;
     }
     return isNew;
+  }
+
+  /** Stores how far the logs of other shards have been read, which is otherwise stored now and then. */
+  async notePositions(): Promise<void> {
+    this.#replication.notesPositions = true;
+    await this.replicate();
   }
 
   /** Absorbs what was written; at once, if the shard's queue is running. Returns whether items may be due now. */
@@ -169,6 +177,13 @@ export class ShardWorker {
     } catch (failure) {
       return { failure };
     }
+  }
+
+  /** Deletes expired samples that no item needs any more. */
+  async deleteExpired(organisation: string, expired: readonly Deletable[], isStopping: () => boolean): Promise<void> {
+    const inSession = <Result>(work: (session: Session) => Promise<Result>) => this.#run(work);
+    const parts = { context: this.#context, pool: this.#parts.pool, inSession, isStopping };
+    await deleteTaken(parts, organisation, expired);
   }
 
   /** Stores checkpoints of the items. */

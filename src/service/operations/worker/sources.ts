@@ -76,6 +76,14 @@ export class Sources {
     return tail;
   }
 
+  /** Whether retention has deleted samples of any source. */
+  async haveForgotten(session: SourcesSession): Promise<boolean> {
+    for (const source of this.series) {
+      if ((await session.forgottenMs(this.#organisation, source)) !== undefined) return true;
+    }
+    return false;
+  }
+
   /**
    * Up to where results may rest on samples that retention has deleted, if they are computed from these positions on;
    * null if none may.

@@ -1,4 +1,5 @@
 import { isRefusal, StaleClaimError } from '../../../storage/errors.js';
+import type { Deletable } from '../../../storage/samples/compaction/retention.js';
 import { SHARD_COUNT } from '../../../storage/shard.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { forLog } from '../../background.js';
@@ -110,6 +111,31 @@ export class Worker {
     }
     if (hasNewItems) await this.#claiming.get(shard);
     await this.#visit(shard, false);
+  }
+
+  /** Has shards store how far they have read the logs of others, as these may delete samples once they are copied. */
+  async notePositions(shards: readonly number[]): Promise<void> {
+    for (const shard of shards) {
+      const worker = this.#held.get(shard)?.worker;
+      if (worker === undefined || this.#state !== 'started') continue;
+      const done = this.#guard(shard, () => worker.notePositions());
+      this.#track(done.catch(() => {}));
+      await done;
+    }
+  }
+
+  /**
+   * Deletes expired samples of a shard with items, as far as these no longer need them. Another worker does it if the
+   * shard is its own.
+   */
+  async deleteExpired(shard: number, organisation: string, expired: readonly Deletable[]): Promise<void> {
+    const worker = this.#held.get(shard)?.worker;
+    const isStopping = () => this.#state !== 'started';
+    if (worker === undefined || isStopping()) return;
+    const done = this.#guard(shard, () => worker.deleteExpired(organisation, expired, isStopping));
+    // The caller reports a failure.
+    this.#track(done.catch(() => {}));
+    await done;
   }
 
   /** Does all work that is due, and resolves when none is left. For tests. */

@@ -1,5 +1,6 @@
 import { equal, type Reader, type Transaction } from '../../storage.js';
-import { type RetentionRow, type SeriesRow, segments, series } from '../../tables/samples.js';
+import { type RetentionRow, type SeriesRow, segmentHeads, segments, series } from '../../tables/samples.js';
+import { compactedOf, readProgress } from '../progress.js';
 import { segmentRange } from '../segments.js';
 
 /** The most segments that a transaction deletes, so that others do not wait long. */
@@ -35,6 +36,8 @@ export function createRuleFinder(rules: readonly RetentionRow[]): RuleFinder {
 export interface Expired {
   readonly row: SeriesRow;
   readonly beforeMs: number;
+  /** The commit up to which its changes are in segments. */
+  readonly compactedCommit: number;
 }
 
 /**
@@ -56,16 +59,31 @@ export async function findExpired(
     ...(after === undefined ? {} : { after: [after.timeseriesId, after.metric] }),
     limit: SERIES_PER_READ,
   });
+  const progress = await readProgress(tx);
   const expired = rows.flatMap((row): Expired[] => {
     const rule = ruleFor(row);
     if (rule === undefined || row.firstMs === null || row.firstMs >= nowMs - rule.keepMs) return [];
-    return [{ row, beforeMs: nowMs - rule.keepMs }];
+    return [{ row, beforeMs: nowMs - rule.keepMs, compactedCommit: compactedOf(progress, row.seriesKey) }];
   });
   return { expired, last: rows.length < SERIES_PER_READ ? undefined : rows.at(-1) };
 }
 
+/** A series, and the time before which its segments are to be deleted. */
+export type Deletable = Pick<Expired, 'row' | 'beforeMs'>;
+
+/** Where the last of the segments of a series ends that may be deleted; undefined if none may. */
+export async function lastExpiredMs(tx: Reader, { row, beforeMs }: Deletable): Promise<number | undefined> {
+  const where = [
+    ['seriesKey', '=', row.seriesKey],
+    ['endMs', '<', beforeMs],
+  ] as const;
+  const orderBy = [{ column: 'endMs', isDescending: true }] as const;
+  const [last] = await tx.find(segmentHeads, { where, orderBy, limit: 1 });
+  return last?.endMs;
+}
+
 /** Series that one transaction looks at. */
-const SERIES_PER_TRANSACTION = 100;
+export const SERIES_PER_TRANSACTION = 100;
 
 /**
  * Deletes some of the segments that end before the instant of their series; a segment that ends later stays whole.
@@ -73,7 +91,7 @@ const SERIES_PER_TRANSACTION = 100;
  *
  * @returns how many of the first series are done.
  */
-export async function deleteExpired(tx: Transaction, expired: readonly Expired[]): Promise<number> {
+export async function deleteExpired(tx: Transaction, expired: readonly Deletable[]): Promise<number> {
   let room = SEGMENTS_PER_TRANSACTION;
   const some = expired.slice(0, SERIES_PER_TRANSACTION);
   for (const [index, { row, beforeMs }] of some.entries()) {
@@ -94,7 +112,7 @@ async function deleteOfSeries(tx: Transaction, of: SeriesRow, beforeMs: number, 
     ['endMs', '<', beforeMs],
   ] as const;
   const orderBy = [{ column: 'endMs' }] as const;
-  const old = await tx.find(segments, { where: range, orderBy, limit: room });
+  const old = await tx.find(segmentHeads, { where: range, orderBy, limit: room });
   const last = old.at(-1);
   if (last === undefined) return 0;
   await tx.delete(segments, [

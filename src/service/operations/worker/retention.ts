@@ -1,0 +1,125 @@
+import { nextDouble } from '../../../core/next-double.js';
+import {
+  type Deletable,
+  deleteExpired,
+  lastExpiredMs,
+  SERIES_PER_TRANSACTION,
+} from '../../../storage/samples/compaction/retention.js';
+import type { ServiceContext } from '../../context.js';
+import type { StepPool } from '../compute/pool.js';
+import type { BaseMove } from './base.js';
+import type { Session } from './session.js';
+
+export interface RetentionParts {
+  readonly context: ServiceContext;
+  readonly pool: StepPool;
+  /** Runs a job in a transaction of the shard, under its claim. */
+  inSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result | undefined>;
+  isStopping(): boolean;
+}
+
+/** A series with segments that have expired, and where the last of them ends. */
+interface Ending extends Deletable {
+  readonly endMs: number;
+}
+
+/** The items that read such series, each with the latest of these ends. */
+type EndsOfItems = readonly (readonly [itemId: string, endMs: number])[];
+
+/**
+ * Deletes expired samples of a shard with items. First the items that read them move their bases, so that they can
+ * compute again without these samples; what an item has still to take stays until the next time.
+ */
+export async function deleteTaken(
+  parts: RetentionParts,
+  organisation: string,
+  expired: readonly Deletable[],
+): Promise<void> {
+  for (let from = 0; from < expired.length && !parts.isStopping(); from += SERIES_PER_TRANSACTION) {
+    const some = expired.slice(from, from + SERIES_PER_TRANSACTION);
+    const found = await parts.inSession((session) => findEndings(session, organisation, some));
+    if (found === undefined || found.endings.length === 0) continue;
+    await moveBases(parts, organisation, found.items);
+    for (let left = found.endings; left.length > 0 && !parts.isStopping(); ) {
+      const current = left;
+      const doneCount = await parts.inSession((session) => deleteSome(session, organisation, current));
+      left = left.slice(doneCount ?? left.length);
+    }
+  }
+}
+
+async function findEndings(session: Session, organisation: string, expired: readonly Deletable[]) {
+  const endings: Ending[] = [];
+  const items = new Map<string, number>();
+  for (const one of expired) {
+    const endMs = await lastExpiredMs(session.tx, one);
+    if (endMs === undefined) continue;
+    endings.push({ ...one, endMs });
+    for (const { results } of await session.readersOf(organisation, one.row)) {
+      items.set(results.itemId, Math.max(endMs, items.get(results.itemId) ?? endMs));
+    }
+    await session.countWork();
+  }
+  return { endings, items: [...items] };
+}
+
+async function moveBases(parts: RetentionParts, organisation: string, items: EndsOfItems): Promise<void> {
+  for (let next = 0; next < items.length && !parts.isStopping(); ) {
+    const begin = next;
+    const done = await parts.inSession((session) => moveSome(session, organisation, items, begin));
+    if (done === undefined) return;
+    next = done.next;
+    if (done.move !== undefined && !(await computeMove(parts, done.move))) next++;
+  }
+}
+
+/** Moves what one transaction can, from one of the items on. */
+async function moveSome(session: Session, organisation: string, items: EndsOfItems, begin: number) {
+  let next = begin;
+  while (next < items.length && (next === begin || session.hasRoom)) {
+    const [itemId, endMs] = items[next]!;
+    const item = await session.itemOf(organisation, itemId);
+    const move = await item?.base.move(session, endMs);
+    if (move !== undefined) return { next, move };
+    await session.countWork(item?.plan.steps.length);
+    next++;
+  }
+  return { next, move: undefined };
+}
+
+/** @returns whether the item may go on. */
+async function computeMove({ context, pool, inSession }: RetentionParts, move: BaseMove): Promise<boolean> {
+  const { plan, state, slice } = move;
+  const { outputSamplesMax } = context.settings;
+  const outcome = await pool.run(plan, state, slice.chunks, { maxOutputSamples: outputSamplesMax }).then(
+    (result) => ({ result }),
+    (failure: unknown) => ({ failure }),
+  );
+  const isDone = await inSession(async (session) => {
+    const item = await session.itemOf(move.item.organisation, move.item.itemId);
+    if ('failure' in outcome) item?.base.failMove(session, outcome.failure);
+    else await item?.base.endMove(session, move, outcome.result);
+    return 'result' in outcome;
+  });
+  return isDone === true;
+}
+
+/** @returns how many of the first series are done. */
+async function deleteSome(session: Session, organisation: string, endings: readonly Ending[]): Promise<number> {
+  const taken: Deletable[] = [];
+  let keptCount = 0;
+  for (const { row, beforeMs, endMs } of endings) {
+    let takenMs = Number.POSITIVE_INFINITY;
+    for (const { base, sources } of await session.readersOf(organisation, row)) {
+      takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
+    }
+    if (takenMs < endMs) keptCount++;
+    taken.push({ row, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) });
+    await session.countWork();
+  }
+  if (keptCount > 0) {
+    const text = 'samples are kept longer than their rule: items have still to take them';
+    session.context.log.info({ organisation, shard: session.tx.shard, seriesCount: keptCount }, text);
+  }
+  return deleteExpired(session.writer, taken);
+}

@@ -1,0 +1,339 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { runBatch, type Series } from '../../../src/index.js';
+import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
+import { definitionOf, readOperations } from '../../../src/service/operations/request.js';
+import type { Columns } from '../../../src/storage/samples/samples.js';
+import { expectSame, runWithin, sceneArbitrary } from '../../laws/running.js';
+import { withKinds } from './drawn.js';
+import { change, item, minutes, START_MS } from './posted.js';
+import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
+
+// Whatever retention deletes, each stored result equals one batch over all samples that were ever stored, as long as
+// none comes later than what retention has deleted.
+
+type Action =
+  | {
+      readonly kind: 'next' | 'late' | 'delete';
+      readonly source: number;
+      readonly from: number;
+      readonly count: number;
+    }
+  | { readonly kind: 'advance'; readonly share: number }
+  | { readonly kind: 'fail'; readonly count: number }
+  | { readonly kind: 'idle' | 'restart' | 'kill' | 'compact' };
+
+// `fc.double` would nearly always be close to 0.
+const share = fc.nat(1000).map((permille) => permille / 1000);
+const writing = (kind: string, weight: number, max: number) => ({
+  weight,
+  arbitrary: fc.record({ kind: fc.constant(kind), source: fc.nat(2), from: share, count: fc.integer({ min: 1, max }) }),
+});
+const action: fc.Arbitrary<Action> = fc.oneof(
+  writing('next', 3, 12),
+  writing('late', 3, 4),
+  writing('delete', 1, 4),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), share }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail'), count: fc.nat(4) }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('idle', 'idle', 'restart', 'kill', 'compact') }) },
+) as fc.Arbitrary<Action>;
+/** Each source goes on by some samples, some of the others happen, and then retention has its turn. */
+const round = fc.record({
+  counts: fc.array(fc.nat(12), { minLength: 3, maxLength: 3 }),
+  actions: fc.array(action, { maxLength: 6 }),
+  isIdle: fc.boolean(),
+  retained: share,
+});
+
+const value = fc.oneof(fc.integer({ min: -50, max: 50 }), fc.double({ min: -1e6, max: 1e6, noNaN: true }));
+const values = fc.array(value, { minLength: 60, maxLength: 60 });
+const scene = fc
+  .tuple(
+    sceneArbitrary(5, value).filter(({ samples }) =>
+      samples.some(({ timeMs }) => timeMs.length > 1 && timeMs[0]! < 2e14),
+    ),
+    fc.tuple(values, values, values),
+  )
+  .map(([{ request, samples }, drawn]) => ({
+    request,
+    samples: evenly(
+      samples.flatMap(({ timeMs }) => [...timeMs]),
+      drawn,
+    ),
+  }));
+
+/** Samples of three series at even times, from the first of these times to the last. */
+function evenly(times: readonly number[], drawn: readonly (readonly number[])[]): readonly Columns[] {
+  const startMs = Math.min(...times);
+  const stepMs = Math.max(1, Math.floor((Math.max(...times) - startMs) / 120));
+  return drawn.map((value, source) => ({
+    timeMs: Float64Array.from(value, (_, i) => Math.floor(startMs) + i * stepMs * (1 + source / 2)),
+    value: Float64Array.from(value),
+  }));
+}
+const scheduled = fc.constantFrom('stream', 'PT15M', 'PT1H', 'PT24H');
+const kind = fc.oneof({ weight: 4, arbitrary: fc.constant('stream') }, scheduled);
+const kinds = fc.array(kind, { minLength: 6, maxLength: 6 });
+
+it('results equal one batch over all samples that were ever stored, after retention, late samples, crashes', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      scene,
+      kinds,
+      fc.array(round, { minLength: 2, maxLength: 5 }),
+      share,
+      fc.boolean(),
+      fc.constantFrom(1, 8),
+      async ({ request, samples }, processing, rounds, nowShare, isSmall, groups) => {
+        const body = withKinds(request, processing);
+        const { plan } = await readOperations(body);
+        const inputs = plan.sources.map((one) => ({ ...one, ...samples[Number(one.timeseriesId.slice(1))]! }));
+        fc.pre(runWithin(plan, inputs, { maxOutputSamples: 4000 }) !== undefined);
+        const times = samples.flatMap(({ timeMs }) => [...timeMs]);
+        const startMs = Math.min(...times);
+        const nowMs = Math.ceil(startMs + (0.5 + nowShare) * (Math.max(...times) - startMs));
+        const sizes = isSmall ? { sizes: smallSizes } : {};
+        const rig = await openRig({ nowMs, groups, segmentSamples: 2, ...sizes });
+        const ledger = new Ledger(rig, samples);
+        try {
+          await rig.register(body);
+          for (const { counts, actions, isIdle, retained } of rounds) {
+            for (const [source, count] of counts.entries()) await ledger.sendNext(source, count);
+            for (const one of actions) await act(ledger, one);
+            if (isIdle) await rig.worker().onIdle();
+            await ledger.retain(retained);
+          }
+          await rig.kill();
+          await rig.worker().onIdle();
+          await ledger.expectResults();
+        } finally {
+          await rig.close();
+        }
+      },
+    ),
+    { numRuns: Number(process.env.WINDROW_RUNS ?? 60) },
+  );
+}, 600_000);
+
+const long = minutes('room', 400, (i) => (i * 37) % 101);
+const firstLeft = async (rig: Rig) => (await rig.stored({ timeseriesId: 'room', metric: 'Raw' })).timeMs[0];
+const RUNNING = { function: 'Sum', window: { type: 'running', since: 'Yearly' } };
+const HOUR_MS = 3_600_000;
+
+describe('retention waits', () => {
+  let rig: Rig;
+  const open = async (options: RigOptions = {}): Promise<void> => {
+    rig = await openRig({ groups: 1, segmentSamples: 10, nowMs: START_MS + 10 * HOUR_MS, ...options });
+  };
+  afterEach(() => rig.close());
+  const isBatch = async (output: string, value: Float64Array = long.value) => {
+    const plan = (await readOperations([item('Aggregate', RUNNING, ['room'], output)])).plan;
+    const [expected] = runBatch(plan, [{ ...long, value }]).series;
+    expectSame([{ ...expected!, ...(await rig.stored(expected!)) }], [expected!]);
+  };
+
+  it('for items of other shards, until these have copied the samples', async () => {
+    await open({ groups: 32 });
+    const output = ['a', 'b', 'c', 'd'].find((name) => rig.shardOf(name) !== rig.shardOf('room'))!;
+    await rig.register([item('Aggregate', RUNNING, ['room'], output)]);
+    await rig.worker().onIdle();
+    await rig.worker().stop();
+    await rig.append(change(long, 0, 400));
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS);
+    await rig.restart();
+    await rig.worker().onIdle();
+    // What follows in their shard, but is of no interest to the items, keeps nobody waiting.
+    const beside = Array.from({ length: 200 }, (_, i) => `beside-${i}`);
+    const other = beside.find((name) => rig.shardOf(name) === rig.shardOf('room'))!;
+    await rig.append({ ...change(long, 0, 1), timeseriesId: other });
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+    await isBatch(output);
+  });
+
+  it('for the next run of an item with a frequency', async () => {
+    await open();
+    await rig.register([item('Aggregate', RUNNING, ['room'], 'sum', { processingType: 'Batch', frequency: 'PT24H' })]);
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS);
+    rig.advance(24 * HOUR_MS);
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+    await isBatch('sum');
+  });
+
+  it('while an item cannot prepare for it, but not for one that has failed', async () => {
+    let isFailing = false;
+    const inline = createInlinePool();
+    const run: StepPool['run'] = (...step) =>
+      isFailing ? Promise.reject(new Error('simulated: no thread')) : inline.run(...step);
+    await open({ sizes: { inlineSamplesMax: 20 }, pool: () => ({ ...inline, run }), settings: { retryCountMax: 0 } });
+    await rig.register([item('Aggregate', RUNNING, ['room'], 'sum')]);
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    isFailing = true;
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS);
+    // A sample before all others is work for a thread, too.
+    await rig.append({ ...change(long, 0, 1), timeMs: Float64Array.of(START_MS - 1) });
+    await rig.worker().onIdle();
+    expect((await rig.items()).map(({ state }) => state)).toEqual(['Failed']);
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+  });
+
+  it('for an item to begin again whose samples change while a thread prepares it', async () => {
+    let meanwhile = async (): Promise<void> => {};
+    const inline = createInlinePool();
+    const run: StepPool['run'] = async (...step) => {
+      const result = await inline.run(...step);
+      await meanwhile();
+      return result;
+    };
+    await open({ sizes: { inlineSamplesMax: 20 }, pool: () => ({ ...inline, run }) });
+    await rig.register([item('Aggregate', RUNNING, ['room'], 'sum')]);
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      await rig.append({ ...change(long, 30, 31), value: Float64Array.of(1000) });
+      // The item takes it before the older step ends.
+      await expect.poll(() => waitingWork(rig)).not.toEqual([]);
+      await expect.poll(() => waitingWork(rig)).toEqual([]);
+    };
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    // The new one is in the log.
+    expect(await firstLeft(rig)).toBe(START_MS + 30 * 60_000);
+    await rig.kill();
+    await rig.append({ ...change(long, 320, 321), value: Float64Array.of(2000) });
+    await rig.worker().onIdle();
+    await isBatch(
+      'sum',
+      long.value.map((x, i) => (i === 30 ? 1000 : i === 320 ? 2000 : x)),
+    );
+  });
+});
+
+async function act(ledger: Ledger, one: Action): Promise<void> {
+  const { rig } = ledger;
+  switch (one.kind) {
+    case 'next':
+      return ledger.sendNext(one.source, one.count);
+    case 'late':
+      return ledger.sendLate(one.source, one.from, one.count);
+    case 'delete':
+      return ledger.delete(one.source, one.from, one.count);
+    case 'advance':
+      return rig.advance(Math.floor(one.share * ledger.spanMs));
+    case 'fail':
+      return rig.failFrom(one.count, 1);
+    case 'idle':
+      return rig.worker().onIdle();
+    default:
+      return rig[one.kind]();
+  }
+}
+
+/** All that was ever sent, of series `s0` to `s2`. */
+class Ledger {
+  readonly rig: Rig;
+  readonly spanMs: number;
+  readonly #samples: readonly Columns[];
+  readonly #sent = new Map<string, Map<number, number>>();
+  readonly #sentCounts = [0, 0, 0];
+  /** Nothing is sent for a time up to here any more. */
+  #cutMs = Number.NEGATIVE_INFINITY;
+
+  constructor(rig: Rig, samples: readonly Columns[]) {
+    this.rig = rig;
+    this.#samples = samples;
+    const times = samples.flatMap(({ timeMs }) => [...timeMs]);
+    this.spanMs = Math.min(Math.max(...times) - Math.min(...times), 3e11);
+  }
+
+  /** The next samples of a series in the order of time. */
+  async sendNext(source: number, count: number): Promise<void> {
+    const from = this.#sentCounts[source]!;
+    this.#sentCounts[source] = from + count;
+    await this.#send(source, from, from + count, 0);
+  }
+
+  /** Samples again, with other values. */
+  async sendLate(source: number, share: number, count: number): Promise<void> {
+    const from = Math.floor(share * this.#sentCounts[source]!);
+    await this.#send(source, from, from + count, 1);
+  }
+
+  async #send(source: number, from: number, to: number, add: number): Promise<void> {
+    const { timeMs, value } = this.#samples[source]!;
+    const indexes = Array.from({ length: to - from }, (_, i) => from + i).filter((i) => timeMs[i]! > this.#cutMs);
+    if (indexes.length === 0) return;
+    const columns = {
+      timeMs: Float64Array.from(indexes, (i) => timeMs[i]!),
+      value: Float64Array.from(indexes, (i) => value[i]! + add),
+    };
+    const sent = this.#sentOf(`s${source}`);
+    for (const [i, time] of columns.timeMs.entries()) sent.set(time, columns.value[i]!);
+    await this.rig.append({ timeseriesId: `s${source}`, metric: 'Raw', ...columns });
+  }
+
+  async delete(source: number, share: number, count: number): Promise<void> {
+    const { timeMs } = this.#samples[source]!;
+    const from = Math.floor(share * timeMs.length);
+    const fromMs = timeMs[from];
+    const untilMs = timeMs[from + count] ?? 253_402_300_800_000;
+    if (fromMs === undefined || fromMs <= this.#cutMs || fromMs >= untilMs) return;
+    const sent = this.#sentOf(`s${source}`);
+    for (const time of [...sent.keys()]) if (time >= fromMs && time < untilMs) sent.delete(time);
+    const none = new Float64Array(0);
+    const reference = { timeseriesId: `s${source}`, metric: 'Raw' };
+    await this.rig.append({ ...reference, timeMs: none, value: none, deleted: { fromMs, untilMs } });
+  }
+
+  /** Has a share of what was sent deleted, once it is in segments. */
+  async retain(share: number): Promise<void> {
+    const times = [...this.#sent.values()].flatMap((sent) => [...sent.keys()]).sort((a, b) => a - b);
+    const lastMs = times[Math.floor(share * (times.length - 1))];
+    if (lastMs === undefined || lastMs >= this.rig.context.clock.nowMs() - 1) return;
+    this.#cutMs = Math.max(this.#cutMs, Math.floor(lastMs) + 1);
+    // It may fail, as all that the worker does may here.
+    await this.rig.deleteBefore(Math.floor(lastMs) + 1).catch((e) => {
+      if (String(e.message).includes('LOOP')) console.log(e.message);
+    });
+  }
+
+  #sentOf(timeseriesId: string): Map<number, number> {
+    const sent = this.#sent.get(timeseriesId) ?? new Map<number, number>();
+    this.#sent.set(timeseriesId, sent);
+    return sent;
+  }
+
+  async expectResults(): Promise<void> {
+    const expected: Series[] = [];
+    const found: Series[] = [];
+    for (const { request, timeseriesId, metric, boundaryMs } of await this.rig.items()) {
+      const { plan } = definitionOf(JSON.parse(request) as unknown[]);
+      const untilMs = boundaryMs ?? Number.POSITIVE_INFINITY;
+      const inputs: Series[] = [];
+      for (const source of plan.sources) {
+        const all = /^s\d$/.test(source.timeseriesId) ? this.#all(source.timeseriesId) : await this.rig.stored(source);
+        const count = all.timeMs.filter((time) => time < untilMs).length;
+        inputs.push({ ...source, timeMs: all.timeMs.slice(0, count), value: all.value.slice(0, count) });
+      }
+      expected.push(runBatch(plan, inputs).series.at(-1)!);
+      found.push({ timeseriesId, metric, ...(await this.rig.stored({ timeseriesId, metric })) });
+    }
+    expectSame(found, expected);
+    expect((await this.rig.items()).map(({ state }) => state)).not.toContain('Failed');
+  }
+
+  #all(timeseriesId: string): Columns {
+    const rising = [...this.#sentOf(timeseriesId)].sort(([a], [b]) => a - b);
+    return { timeMs: Float64Array.from(rising, ([t]) => t), value: Float64Array.from(rising, ([, x]) => x) };
+  }
+}
