@@ -240,6 +240,22 @@ describe('an organisation of several groups', () => {
     expect((await call('GET', '/core/operations')).body.data).toEqual([]);
   });
 
+  it('the transaction of a pattern that was deleted or replaced ends as Completed, with a message', async () => {
+    await write(...ids.map((id, i) => sample(id, 0, i)));
+    const twice = item('Mul', [['device-{n}', 'Raw']], ['device-{n}', 'Y'], { scalar: 2 });
+    const thrice = item('Mul', [['device-{n}', 'Raw']], ['device-{n}', 'Y'], { scalar: 3 });
+    const first = await register(twice);
+    const second = await register(thrice);
+    const patternId = (await call('GET', `/core/status/${second.transactionIDList[0]}`)).body.data.payload.Id;
+    await call('DELETE', `/core/operations/${patternId}`);
+    await service.service.worker.onIdle();
+    for (const { id, transactionIDList } of [first, second]) {
+      const { body } = await call('GET', `/core/status/${transactionIDList[0]}`);
+      expect(body.data).toMatchObject({ state: 'Completed', message: expect.any(String) });
+      expect((await call('GET', `/core/status/${id}`)).body.data.state).toBe('Completed');
+    }
+  });
+
   it('says which samples are stored if a shard fails; a body of a queue is stored whole or not at all', async () => {
     trouble.shard = placement.shardOf(b);
     trouble.write = new StorageError('storage.failed', 'simulated');

@@ -42,7 +42,9 @@ export async function moveRequestTransactions(
     if (child === undefined) throw new Error(`assertion failed: there is no transaction ${transactionId}`);
     const retryCount = child.retryCount + (isRetry ? 1 : 0);
     if (child.state === state && child.message === message && !isRetry) continue;
-    heads.change(child, { state, message, retryCount });
+    // A pattern that ends has this state whatever its members had: its parts in several shards are added up.
+    const childStates = child.childStates === null ? null : JSON.stringify({ [state]: 1 } satisfies ChildStates);
+    heads.change(child, { state, message, retryCount, childStates });
     await changeParent(heads, child, { state, message, isRetry });
   }
   await heads.write();

@@ -1,4 +1,5 @@
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { DamagedSamplesError } from '../errors.js';
 import { countWork, inTurns } from '../next-turn.js';
 import { equal, type Reader, type Transaction } from '../storage.js';
 import {
@@ -281,12 +282,25 @@ export class SampleStore {
     const { timeseriesId, metric, itemId } = row;
     // As they are read: merged with the final samples, which win.
     const shown = await this.read(tx, organisation, of, { fromMs: provisional.timeMs[0] ?? Infinity });
-    await this.append(tx, organisation, [{ timeseriesId, metric, ...shown }], { itemId });
+    // Whoever waits for the name of a result to be free looks at deletions.
+    const isEmpty = await this.#isEmpty(tx, organisation, of);
+    const emptied = isEmpty ? { deleted: { fromMs: TIME_MS_MIN, untilMs: TIME_MS_END } } : {};
+    await this.append(tx, organisation, [{ timeseriesId, metric, ...shown, ...emptied }], { itemId });
     this.#lookedUp.forget(tx, organisation, [of]);
     await tx.delete(provisionalSamples, equal({ seriesKey: row.seriesKey }));
     await tx.put(series, { ...row, itemId: null });
     // Caches of the series are as wrong as after a drop.
     await writeProgress(tx, { ...(await readProgress(tx)), droppedCommit: tx.commit });
+  }
+
+  /** Whether a series has no samples, not even damaged ones. */
+  async #isEmpty(tx: Reader, organisation: string, of: SeriesReference): Promise<boolean> {
+    try {
+      return (await this.read(tx, organisation, of, { limit: 1 })).timeMs.length === 0;
+    } catch (error) {
+      if (error instanceof DamagedSamplesError) return false;
+      throw error;
+    }
   }
 
   /** Sets the item whose result a replica is in its source shard, or null; creates the series if it is missing. */

@@ -156,6 +156,22 @@ describe('an item with a pattern, over HTTP', () => {
     expect((await posting.stored(result('zone-1'))).value[3]).toBe(2 * zones[0]!.value[3]!);
   });
 
+  it.each(['', '?keepResults=true'])(
+    'has a member for a result whose own item was deleted%s, if no results are left',
+    async (query) => {
+      posting = await openPosting();
+      await posting.write([minutes('zone-1', 10, (i) => i)]);
+      const own = item('Abs', {}, ['nothing'], 'zone-1');
+      const { transactionIDList } = await posting.run([own]);
+      await posting.run([item('Abs', {}, ['zone-{n}'], 'zone-{n}')]);
+      const { body } = await posting.call('GET', `/core/status/${(transactionIDList as string[])[0]}`);
+      const { Id } = (body.data as { payload: { Id: string } }).payload;
+      await posting.call('DELETE', `/core/operations/${Id}${query}`);
+      await posting.service.service.worker.onIdle();
+      expect([...(await posting.stored(result('zone-1'))).value]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    },
+  );
+
   it('is refused if its results would be sources of their own sources', async () => {
     posting = await openPosting({}, 'acme', 1);
     const step = (from: string, to: string) => [

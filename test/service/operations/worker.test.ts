@@ -3,9 +3,11 @@ import { createInlinePool, type StepPool } from '../../../src/service/operations
 import { deleteItem } from '../../../src/service/operations/end.js';
 import { changeItems } from '../../../src/service/operations/register.js';
 import { checkpointHeads } from '../../../src/service/operations/worker/checkpoints.js';
+import { Worker } from '../../../src/service/operations/worker/worker.js';
 import { joinParts } from '../../../src/service/status/request-states.js';
 import { nextTurn } from '../../../src/storage/next-turn.js';
 import { deleteExpired } from '../../../src/storage/samples/compaction/retention.js';
+import type { Storage } from '../../../src/storage/storage.js';
 import {
   itemCheckpoints,
   items,
@@ -14,6 +16,7 @@ import {
 } from '../../../src/storage/tables/operations.js';
 import { series } from '../../../src/storage/tables/samples.js';
 import { expectSame } from '../../laws/running.js';
+import { failingStorage } from '../failing-storage.js';
 import { change, item, minutes, START_MS } from './posted.js';
 import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
 
@@ -176,6 +179,25 @@ describe('state in memory', () => {
     end();
     await idle;
     await expectBatch();
+  });
+
+  it('a shard that could not be opened is free for another worker once this one has stopped', async () => {
+    await open({ groups: 1 });
+    await rig.worker().stop();
+    await rig.register(doubled, false);
+    const { storage } = rig.context;
+    const failing: Storage = {
+      ...failingStorage(storage, {}),
+      transaction: async (shard, work, options) => {
+        if (options?.claim !== undefined) throw new Error('simulated: nothing got to the disk');
+        return storage.transaction(shard, work, options);
+      },
+    };
+    const worker = new Worker({ ...rig.context, storage: failing }, createInlinePool());
+    worker.start();
+    await worker.onIdle();
+    await worker.stop();
+    expect(await storage.claim(rig.shardOf('doubled'), 'another', 1000)).toBeDefined();
   });
 
   it('a poll leaves out shards without items, and finds new ones that nobody told of some seconds later', async () => {

@@ -75,6 +75,18 @@ describe('samples are followed as server-sent events', () => {
     expect(ids).toEqual([ids[0], ids[0]! + 1, ids[0]! + 2]);
   });
 
+  it('every value comes bit for bit, -0 too', async () => {
+    const values = [-0, 0, 5e-324, -1.7976931348623157e308, 1e21, 1e-7, 0.1];
+    const reader = await follow('/core/timeseries/a/live');
+    await take(reader, 1);
+    const rows = values.map((val, minute) => JSON.stringify(row('a', minute, val)));
+    const payload = `[${rows.join(',').replace('"val":0}', '"val":-0}')}]`;
+    const type = { 'content-type': 'application/json' };
+    await service.app.inject({ method: 'POST', url: '/core/samples', headers: { ...headers, ...type }, payload });
+    const [event] = await take(reader, 1);
+    expect(event!.data.samples.map(({ val }) => val)).toEqual(values);
+  });
+
   it('a deletion has its range', async () => {
     const reader = await follow('/core/timeseries/a/live');
     await take(reader, 1);

@@ -277,11 +277,17 @@ export class Worker {
     // Its transactions read samples, and writers wait for them. The lease must not end meanwhile.
     const loadUntilMs = renewedMs + settings.leaseMs / 3;
     const mayLoad = () => this.#state === 'started' && clock.monotonicMs() < loadUntilMs;
-    await samples.log.loadAll(storage, shard, mayLoad);
-    const worker = await ShardWorker.open(this.#context, claim, this.#parts);
-    const holding = { worker, renewedMs };
-    this.#held.set(shard, holding);
-    return holding;
+    try {
+      await samples.log.loadAll(storage, shard, mayLoad);
+      const worker = await ShardWorker.open(this.#context, claim, this.#parts);
+      const holding = { worker, renewedMs };
+      this.#held.set(shard, holding);
+      return holding;
+    } catch (error) {
+      // A stop releases what is held alone. If this fails too, the lease ends by itself.
+      await storage.release(claim).catch(() => {});
+      throw error;
+    }
   }
 
   async #absorb(shard: number, worker: ShardWorker): Promise<void> {

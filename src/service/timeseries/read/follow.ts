@@ -183,13 +183,19 @@ function textsOf(change: LoggedChange): readonly string[] {
   const texts: string[] = [];
   for (let from = 0; from === 0 || from < timeMs.length; from += EVENT_SAMPLES_MAX) {
     const until = Math.min(from + EVENT_SAMPLES_MAX, timeMs.length);
-    const samples = [];
-    for (let i = from; i < until; i++) samples.push({ timestamp: formatInstant(timeMs[i]!), val: value[i]! });
+    const samples: string[] = [];
+    for (let i = from; i < until; i++) samples.push(writeSample(timeMs[i]!, value[i]!));
     const range = from === 0 && deleted !== undefined ? { deleted: writeRange(deleted) } : {};
-    texts.push(JSON.stringify({ timeseriesId, metric, ...range, samples }));
+    const head = JSON.stringify({ timeseriesId, metric, ...range });
+    texts.push(`${head.slice(0, -1)},"samples":[${samples.join(',')}]}`);
   }
   written.set(change, texts);
   return texts;
+}
+
+function writeSample(timeMs: number, value: number): string {
+  // JSON.stringify writes −0 as 0.
+  return `{"timestamp":"${formatInstant(timeMs)}","val":${Object.is(value, -0) ? '-0' : String(value)}}`;
 }
 
 function writeRange({ fromMs, untilMs }: TimeRange) {
