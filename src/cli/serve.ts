@@ -115,8 +115,11 @@ export const serve: Command = {
       if (given.options.has('--demo')) await io.stderr.write(await service.prepareDemo(server, DEMO_DATA));
       else if (await hasNoClients(server)) await io.stderr.write(firstClient(place));
     } catch (error) {
-      await server.stop();
-      throw error;
+      // A stop refuses what the demo still asks of the service.
+      if (!signal.aborted) {
+        await server.stop();
+        throw error;
+      }
     }
     await isStopped;
     return EXIT_DONE;
@@ -194,8 +197,16 @@ function optionsOf(given: Given) {
   return {
     port,
     settings,
-    ...defined({ host: textOf(given, '--host'), trustedProxyCount: countOf(given, '--trust-proxy', 1), logLevel }),
+    ...defined({ host: hostOf(given), trustedProxyCount: countOf(given, '--trust-proxy', 1), logLevel }),
   };
+}
+
+// Node would take an empty one, as of a variable that is not set, for every address of the machine.
+function hostOf(given: Given): string | undefined {
+  const host = textOf(given, '--host');
+  if (host !== '') return host;
+  const expected = 'an address such as 127.0.0.1, or 0.0.0.0 for all of this machine';
+  throw new WindrowError('arguments', `--host: expected ${expected}; received an empty text`);
 }
 
 function originsOf(given: Given): readonly string[] {

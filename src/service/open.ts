@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { prepareDataDirectory } from '../storage/data-directory.js';
 import { OpeningStorage, openStorage, type Waiting } from '../storage/index.js';
 import { isAddress } from '../storage/postgres/address.js';
 import { createSampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
-import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './http/metrics.js';
 import { countErrors, watchDisk, watchStore } from './http/store-metrics.js';
 import type { PasswordCost } from './identity/passwords.js';

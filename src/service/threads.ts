@@ -15,12 +15,14 @@ export function builtScript(name: string): URL | undefined {
 export interface Limit {
   readonly scheduler: Scheduler;
   readonly ms: number;
+  /** Resolves once the thread is where it may be ended, and stays there. By default it may be ended anywhere. */
+  readonly leave?: () => Promise<void>;
 }
 
 /** A thread was ended because it did not answer in time. */
 export class HungThreadError extends Error {
-  constructor(name: string, { ms }: Limit, options: { cause: unknown }) {
-    super(`${name}: the thread did not answer for ${ms / 1000} s and was ended`, options);
+  constructor(name: string, { ms }: Limit) {
+    super(`${name}: the thread did not answer for ${ms / 1000} s and was ended`);
     this.name = new.target.name;
   }
 }
@@ -30,6 +32,8 @@ export class Threads {
   readonly #script: URL;
   readonly #count: number;
   #pool: Piscina | undefined;
+  /** For each job that is not done: resolves once its thread is where it may be ended. */
+  readonly #leaving = new Set<() => Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
   constructor(script: URL, count: number) {
@@ -54,22 +58,42 @@ export class Threads {
     if (this.isClosed) throw new Error('the service is stopping');
     this.#pool ??= this.#open();
     if (limit === undefined) return this.#pool.run(message, { name });
+    return this.#runWithin(limit, name, message);
+  }
+
+  /** Ends the threads; running work is rejected. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #runWithin<Result>(limit: Limit, name: string, message: unknown): Promise<Result> {
     const ending = new AbortController();
-    const cancel = limit.scheduler.after(limit.ms, () => ending.abort());
+    const job: Promise<Result> = this.#pool!.run(message, { name, signal: ending.signal });
+    // A thread that has died does not answer any more.
+    const leave = () => Promise.race([limit.leave?.(), Promise.allSettled([job])]);
+    this.#leaving.add(leave);
+    let cancel = () => {};
+    const hung = new Promise<never>((_, reject) => {
+      cancel = limit.scheduler.after(limit.ms, () => {
+        // Whoever waits is told in time, even if the thread cannot be ended yet.
+        reject(new HungThreadError(name, limit));
+        // Once the job is done, the thread may have begun another one.
+        void leave().then(() => this.#leaving.has(leave) && ending.abort());
+      });
+    });
+    const forget = () => void this.#leaving.delete(leave);
+    job.then(forget, forget);
     try {
-      return await this.#pool.run(message, { name, signal: ending.signal });
-    } catch (cause) {
-      if (!ending.signal.aborted) throw cause;
-      throw new HungThreadError(name, limit, { cause });
+      return await Promise.race([job, hung]);
     } finally {
       cancel();
     }
   }
 
-  /** Ends the threads; running work is rejected. */
-  close(): Promise<void> {
-    this.#closing ??= this.#pool?.destroy() ?? Promise.resolve();
-    return this.#closing;
+  async #end(): Promise<void> {
+    await Promise.all([...this.#leaving].map((leave) => leave()));
+    await this.#pool?.destroy();
   }
 
   #open(): Piscina {

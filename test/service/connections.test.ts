@@ -250,6 +250,34 @@ describe('the connection that gives way to one too many', () => {
   });
 });
 
+describe('a stop', () => {
+  const start = () => startServer({ dataDirectory: join(temporaryFolder(), 'data'), logLevel: 'silent' });
+
+  it('answers a request that has come on a connection kept alive, and was not read yet', async () => {
+    const server = await start();
+    const kept = await talk(server.url, 'GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => kept.text).toContain('live');
+    // The system has it once it is written; this thread, which is the server's too, reads it later.
+    kept.socket.write('GET /core/status HTTP/1.1\r\nhost: x\r\n\r\n');
+    await server.stop();
+    await expect.poll(() => kept.isClosed).toBe(true);
+    expect(kept.text).toMatch(/HTTP\/1\.1 503 .*connection: close.*the service is stopping/is);
+  });
+
+  it('says in the answers to what it still takes that their connections close', async () => {
+    const server = await start();
+    const body = 'grant_type=client_credentials';
+    const head = tokenHead(body.length).replace('host: x', 'host: x\r\nexpect: 100-continue');
+    const sending = await talk(server.url, head);
+    await expect.poll(() => sending.text).toContain('100 Continue');
+    const stopped = server.stop();
+    sending.socket.write(body);
+    await stopped;
+    await expect.poll(() => sending.isClosed).toBe(true);
+    expect(sending.text).toMatch(/HTTP\/1\.1 401 .*connection: close.*invalid_client/is);
+  });
+});
+
 describe.skipIf(process.platform === 'win32')('a process with few descriptors', () => {
   const DESCRIPTORS = 256;
 

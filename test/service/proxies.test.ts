@@ -37,6 +37,16 @@ describe('--trust-proxy', () => {
     expect(await ask('192.0.2.1, 192.0.2.2')).toBe(200);
   });
 
+  it.each([
+    ['192.0.2.1', ['192.0.2.1:50001', '192.0.2.1:50002']],
+    ['[2001:db8::1]:50003', ['[2001:db8::1]:50001', '2001:db8::2']],
+  ])('a port that the proxy writes is no part of the address: %s', async (again, forms) => {
+    const ask = await open(1);
+    for (const form of forms) expect(await ask(form, 'wrong')).toBe(401);
+    expect(await ask(again)).toBe(429);
+    expect(await ask('192.0.2.2:50001')).toBe(200);
+  });
+
   it('2 takes the last but one', async () => {
     const ask = await open(2);
     for (let i = 0; i < 2; i++) expect(await ask(`203.0.113.${i}, 192.0.2.1, 10.0.0.${i}`, 'wrong')).toBe(401);

@@ -219,6 +219,12 @@ describe('a stop', () => {
     expect([missing, sent >= acknowledged.length]).toEqual([[], true]);
   });
 
+  it('while the demo is still prepared is no failure', async () => {
+    const server = await serve(['--demo', '--data-dir', join(temporaryFolder(), 'demo')]);
+    server.child.kill('SIGINT');
+    expect([await server.ended, server.stderr]).toEqual([0, expect.not.stringMatching(/bug in windrow|the demo:/)]);
+  });
+
   it('does not wait for ever: a stalled upload is cut off, and the exit code is 0', async () => {
     const data = join(temporaryFolder(), 'data');
     const client = await addClient(data);
@@ -280,6 +286,7 @@ describe('problems at startup are reported without a stack', () => {
       [/expected --data-dir DIR, received an empty text/, ask, ['--port', '0', '--data-dir', '']],
       [/--public-url: expected a URL such as https/, ask, ['--port', '0', '--demo', '--public-url', 'example.com']],
       [/^windrow: --store: postgres:\/\/h:…\/x: expected .* 1 to 65535$/m, ask, ['--store', 'postgres://h:notaport/x']],
+      [/--host: expected an address such as 127/, ask, ['--port', '0', '--host', '', '--data-dir', join(folder, 'd')]],
       [/--port: expected at most 65535/, ask, ['--port', '70000', '--data-dir', join(folder, 'd')]],
     ] as const;
     for (const [message, by, more] of failures) {

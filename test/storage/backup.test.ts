@@ -1,8 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
+import { loadSqlite } from '../../src/storage/sqlite/database.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { temporaryDirectory } from './open-temporary.js';
 
@@ -63,7 +73,7 @@ describe('the file of a backup', () => {
     await (await open('store')).close();
     const directory = join(folder, 'store');
     const before = readFileSync(join(directory, 'windrow.db'));
-    for (const file of ['windrow.db', 'windrow.db-wal', 'windrow.reserve']) {
+    for (const file of ['windrow.db', 'windrow.db-wal', 'windrow.reserve', 'windrow.worker-journal']) {
       await expect(backupStore(directory, join(directory, file)), file).rejects.toMatchObject({ code: 'arguments' });
     }
     expect(readFileSync(join(directory, 'windrow.db'))).toEqual(before);
@@ -102,6 +112,61 @@ describe('the file of a backup', () => {
         message: expect.stringMatching(/^\S+monday\.db: (this file|the backup) is damaged/),
       });
     }
+  });
+
+  /** Resolves once the file is there; sooner than `expect.poll` would notice. */
+  const created = async (file: string) => {
+    while (!existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it.each([false, true])(
+    'takes the place of no store that was made or opened meanwhile: --force %s',
+    async (isForced) => {
+      await (await open('store')).close();
+      const file = join(folder, 'monday.db');
+      await backupStore(join(folder, 'store'), file);
+      const restoring = restoreStore(file, join(folder, 'new'), isForced);
+      const refused = expect(restoring).rejects.toMatchObject({ code: 'storage.locked' });
+      await created(join(folder, 'new', 'windrow.db.unfinished'));
+      const storage = await open('new');
+      await storage.transaction(1, async () => {});
+      const { ino } = lstatSync(join(folder, 'new', 'windrow.db'));
+      await refused;
+      expect(lstatSync(join(folder, 'new', 'windrow.db')).ino).toBe(ino);
+      expect(namesIn('new')).not.toContain('windrow.db.unfinished');
+    },
+  );
+
+  it('is written by one process at a time; what a killed one left is replaced', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    const writing = (await loadSqlite())(`${file}.unfinished`);
+    writing.exec('CREATE TABLE "half" ("a"); BEGIN EXCLUSIVE');
+    await expect(backupStore(join(folder, 'store'), file)).rejects.toMatchObject({
+      code: 'storage.locked',
+      message: expect.stringMatching(/monday\.db\.unfinished: another backup or restore is writing this file/),
+    });
+    expect(existsSync(`${file}.unfinished`)).toBe(true);
+    writing.exec('ROLLBACK');
+    writing.close();
+    await backupStore(join(folder, 'store'), file);
+    expect(existsSync(`${file}.unfinished`)).toBe(false);
+  });
+
+  it.skipIf(process.platform !== 'linux')('is refused, and not waited for, by a folder that takes none', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    await backupStore(join(folder, 'store'), file);
+    // Node's own `mkdir` of several folders never returns there.
+    await expect(restoreStore(file, '/proc/windrow/data', false)).rejects.toThrow('it does not accept files');
+  });
+
+  it('that cannot be opened is reported by a check, without a stack', async () => {
+    mkdirSync(join(folder, 'store', 'windrow.db'), { recursive: true });
+    await expect(checkStore(join(folder, 'store'))).rejects.toMatchObject({
+      code: 'storage.failed',
+      message: expect.stringMatching(/^the store in \S+store: /),
+    });
   });
 
   // A disk of 64 KiB, where this user may mount one.

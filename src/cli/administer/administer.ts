@@ -90,7 +90,7 @@ async function openPlace({ directory, address }: Place, { stderr }: Pick<Io, 'st
       void stderr.write(`windrow: waiting for ${message}\n`).catch(() => undefined);
     return openStorage({ address, clock: systemClock, onWait });
   }
-  const { prepareDataDirectory } = await import('../../service/data-directory.js');
+  const { prepareDataDirectory } = await import('../../storage/data-directory.js');
   try {
     prepareDataDirectory(directory);
     return await openStorage({ directory, clock: systemClock });

@@ -10,7 +10,7 @@ import {
 } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { defaultSettings } from '../settings.js';
-import { createRequestIds, logAnswer } from './correlation.js';
+import { CORRELATION_HEADER, createRequestIds, logAnswer, pathOf } from './correlation.js';
 import { errorEnvelope } from './envelope.js';
 import { answerError } from './errors.js';
 
@@ -66,7 +66,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     rewriteUrl: originForm,
     clientErrorHandler: answerBrokenRequest,
   });
-  app.server.on('checkExpectation', refuseExpectation);
+  const idOf = createRequestIds({ random });
+  app.server.on('checkExpectation', (request, response) => refuseExpectation(request, response, log, idOf(request)));
   addNotFound(app);
   return app;
 }
@@ -83,12 +84,22 @@ function originForm({ url = '', headers }: Pick<IncomingMessage, 'url' | 'header
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** Answers a request that expects something other than 100-continue, which Node would refuse without a word. */
-function refuseExpectation({ headers: { expect } }: IncomingMessage, response: ServerResponse): void {
+/**
+ * Answers a request that expects something other than 100-continue, which Node would refuse without a word. It reaches
+ * no route, nor the hook that logs.
+ */
+function refuseExpectation(
+  { headers: { expect }, method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  log: FastifyBaseLogger,
+  correlationId: string,
+): void {
   const message = `header Expect: expected 100-continue or none, received ${JSON.stringify(expect)}`;
+  const type = 'application/json; charset=utf-8';
   // The body may follow or not: nothing more can be read on this connection.
-  response.writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
+  response.writeHead(417, { [CORRELATION_HEADER]: correlationId, 'content-type': type, connection: 'close' });
   response.end(JSON.stringify(errorEnvelope(417, message, {})));
+  log.info({ correlationId, method, path: pathOf(url), statusCode: 417, durationMs: 0 }, 'answered');
 }
 
 /** Answers unknown paths with 404, and methods that a path does not have with 405 and `Allow`. */
@@ -100,7 +111,7 @@ export function addNotFound(app: FastifyInstance): void {
     routes.push({ path: pathPattern(url), methods: [method].flat() });
   });
   app.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) => {
-    const path = request.url.replace(/\?.*$/s, '');
+    const path = pathOf(request.url);
     const methods = routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
     // Routes that find nothing end here too.
     if (methods.length === 0 || methods.includes(request.method)) {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { nextTurn } from '../../storage/next-turn.js';
 import type { ServiceContext } from '../context.js';
 import { answerOnSocket } from './app.js';
 
@@ -82,6 +83,9 @@ export function limitConnections(app: FastifyInstance, { settings, metrics, log 
     }, IDLE_CHECK_MS);
     server.once('close', () => clearInterval(timer));
     timer.unref();
+    // Requests that have come are read, and refused in words: Node takes their connections for idle, and cuts them off.
+    await nextTurn();
+    await nextTurn();
   });
 }
 

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { ServiceContext } from '../context.js';
 import { badRequest } from './errors.js';
 
-const HEADER = 'x-correlation-id';
+export const CORRELATION_HEADER = 'x-correlation-id';
 // The form that `createRequestIds` makes. Another server's ids are mere counters, useless later.
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // Accepts ids of other systems: `Root=1-67891233-abcdef`, `|7d5d747b.1a2b.`, `urn:uuid:…`, `{guid}`. Excludes
@@ -13,7 +13,7 @@ export const CORRELATION_ID = /^[!#-+\--;=?-[\]-~]{1,128}$/;
 /** Request ids of our own server: the caller's correlation id, or a new one. */
 export function createRequestIds({ random }: Pick<ServiceContext, 'random'>) {
   return (request: IncomingMessage): string => {
-    const given = request.headers[HEADER];
+    const given = request.headers[CORRELATION_HEADER];
     return isCorrelationId(given) ? given : random.uuid();
   };
 }
@@ -30,7 +30,7 @@ function isCorrelationId(given: unknown): given is string {
 export function addCorrelation(app: FastifyInstance, { random }: Pick<ServiceContext, 'random'>): void {
   app.decorateRequest('correlationId', '');
   app.addHook('onRequest', (request, reply, done) => {
-    const given = request.headers[HEADER];
+    const given = request.headers[CORRELATION_HEADER];
     const isAllowed = isCorrelationId(given);
     const own = UUID.test(request.id) ? request.id : undefined;
     const correlationId = isAllowed ? given : (own ?? random.uuid());
@@ -40,10 +40,10 @@ export function addCorrelation(app: FastifyInstance, { random }: Pick<ServiceCon
       request.log = request.log.child({ correlationId });
       reply.log = request.log;
     }
-    reply.header(HEADER, correlationId);
+    reply.header(CORRELATION_HEADER, correlationId);
     if (given !== undefined && !isAllowed) {
       const expected = '1 to 128 ASCII characters without spaces, double quotes, commas, <, > and backslashes';
-      throw badRequest(`header ${HEADER}: expected ${expected}; leave it out to get a new one`);
+      throw badRequest(`header ${CORRELATION_HEADER}: expected ${expected}; leave it out to get a new one`);
     }
     done();
   });
@@ -78,5 +78,10 @@ function isLogged(log: FastifyBaseLogger & { isLevelEnabled?(level: string): boo
 
 function describe({ method, url, principal }: FastifyRequest) {
   const caller = principal === undefined ? {} : { clientId: principal.clientId, organisation: principal.organisation };
-  return { method, path: url.replace(/\?.*$/s, ''), ...caller };
+  return { method, path: pathOf(url), ...caller };
+}
+
+/** The path of a URL: what is after it may be private. */
+export function pathOf(url: string): string {
+  return url.replace(/\?.*$/s, '');
 }

@@ -149,13 +149,19 @@ export function describeWindrowError(error: WindrowError): ServiceError {
 
 // Errors of Fastify and its plugins about bodies and paths, in our words; their codes are not ours.
 function describeFastifyError({ code, message }: FastifyError, statusCode: number, request: FastifyRequest) {
-  return new ServiceError(statusCode, messageInOurWords(code, statusCode, request) ?? message);
+  return new ServiceError(statusCode, messageInOurWords(code, statusCode, message, request) ?? message);
 }
 
-function messageInOurWords(code: string, statusCode: number, request: FastifyRequest): string | undefined {
+function messageInOurWords(
+  code: string,
+  statusCode: number,
+  message: string,
+  request: FastifyRequest,
+): string | undefined {
   const path = request.url.replace(/\?.*$/s, '');
   if (code === 'FST_ERR_BAD_URL') return `the path ${path} is not percent-encoded UTF-8; send a % itself as %25`;
   // Of the folders with pages.
+  if (message === 'Bad Request') return `the path ${path} has a character that no page has in its name, such as %00`;
   if (statusCode === 403) return `the path ${path} leads out of the folder of its pages; send one without ..`;
   if (statusCode === 413) return `the body is larger than ${request.routeOptions.bodyLimit} bytes; send it in parts`;
   if (statusCode !== 415) return undefined;

@@ -28,6 +28,12 @@ export function addStopRefusal(app: FastifyInstance, readiness: Readiness): void
     }
     done();
   });
+  // The answers to what came before: their connections are closed next, and whoever sent another request on one would
+  // not know whether it was read.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (!readiness.isOpen) reply.header('connection', 'close');
+    done(null, payload);
+  });
 }
 
 const STOPPING = 'the service is stopping; try again later';

@@ -106,8 +106,13 @@ export async function forgetFailures(tx: Transaction, nowMs: number): Promise<vo
   await tx.delete(throttles, [['windowStartMs', '<', nowMs - FORGET_AFTER_MS]]);
 }
 
-/** What counts as one address: for IPv6 the /64 network, since a single host may use all of its addresses. */
-export function addressSubject(address: string): string {
+/**
+ * What counts as one address: for IPv6 the /64 network, since a single host may use all of its addresses; never the
+ * port, which some proxies write too (`192.0.2.1:50001`, `[2001:db8::1]:50001`) and which is new for each connection.
+ */
+export function addressSubject(forwarded: string): string {
+  const [, bracketed, withPort] = /^(?:\[([^\]]*)\](?::\d+)?|(\d+(?:\.\d+){3}):\d+)$/.exec(forwarded) ?? [];
+  const address = bracketed ?? withPort ?? forwarded;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   const [bare = ''] = address.split('%');

@@ -3,6 +3,7 @@ import type { Move } from '../../storage/samples/compaction/move.js';
 import type { Scheduler } from '../context.js';
 import type { SearchEvents } from '../events/page.js';
 import { builtScript, Threads } from '../threads.js';
+import { closeSection, createSection } from './critical-section.js';
 import type { MoveWork, StoreMessage } from './store-worker.js';
 
 /** Threads that read the embedded store by connections of their own, so that requests do not wait for it. */
@@ -10,7 +11,7 @@ export interface StoreThreads {
   /** Prepares moves of samples from the log into segments. */
   readonly prepareMove: PrepareMove;
   readonly searchEvents: SearchEvents;
-  /** Ends the threads, once they have closed their connections or do not answer. */
+  /** Ends the threads, once they have closed their connections or do not answer. Waits for a running statement. */
   close(): Promise<void>;
 }
 
@@ -30,9 +31,10 @@ export function createStoreThreads(script: URL, directory: string, scheduler: Sc
   // One each, so that neither waits for the other.
   const compacting = new Threads(script, 1);
   const searching = new Threads(script, 1);
-  const run = <Work, Result>(threads: Threads, name: string, work: Work): Promise<Result> => {
-    const message: StoreMessage<Work> = { directory, work };
-    return threads.run(name, message, { scheduler, ms: WORK_MS_MAX });
+  const run = <Work, Result>(threads: Threads, name: string, work: Work, ms = WORK_MS_MAX): Promise<Result> => {
+    const section = createSection();
+    const message: StoreMessage<Work> = { directory, work, section };
+    return threads.run(name, message, { scheduler, ms, leave: () => closeSection(section) });
   };
   return {
     prepareMove: async (shard, untilCommit) => {
@@ -43,9 +45,8 @@ export function createStoreThreads(script: URL, directory: string, scheduler: Sc
     searchEvents: (search) => run(searching, 'searchEvents', search),
     close: async () => {
       // A thread that died has no connection any more, and one that hangs is ended with it.
-      const limit = { scheduler, ms: CLOSE_MS_MAX };
       const end = async (threads: Threads) => {
-        if (threads.isStarted) await threads.run('closeStore', undefined, limit).catch(() => {});
+        if (threads.isStarted) await run(threads, 'closeStore', undefined, CLOSE_MS_MAX).catch(() => {});
         await threads.close();
       };
       await Promise.all([end(compacting), end(searching)]);

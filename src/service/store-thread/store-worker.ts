@@ -2,9 +2,11 @@ import { openSqliteStorage } from '../../storage/index.js';
 import { prepareHere } from '../../storage/samples/compaction/compactor.js';
 import type { Move } from '../../storage/samples/compaction/move.js';
 import { createSampleStore } from '../../storage/samples/store.js';
+import { loadSqlite, type OpenDatabase } from '../../storage/sqlite/database.js';
 import type { Storage } from '../../storage/storage.js';
 import { type EventPage, type EventSearch, readPage } from '../events/page.js';
 import { systemClock } from '../system.js';
+import { enterSection, leaveSection, openInSection, type SectionState } from './critical-section.js';
 
 // What a thread over the embedded store does; this file is the thread's script. The thread has a connection of its own,
 // with which it only reads.
@@ -13,6 +15,8 @@ import { systemClock } from '../system.js';
 export interface StoreMessage<Work> {
   readonly directory: string;
   readonly work: Work;
+  /** The thread is in it while it is in SQLite, during this job. */
+  readonly section: SectionState;
 }
 
 export interface MoveWork {
@@ -20,11 +24,28 @@ export interface MoveWork {
   readonly untilCommit: number;
 }
 
+let section: SectionState;
 let opened: Storage | undefined;
 
-async function open(directory: string): Promise<Storage> {
-  opened ??= await openSqliteStorage({ directory, clock: systemClock, reserveBytes: 0 });
+async function open(message: StoreMessage<unknown>): Promise<Storage> {
+  ({ section } = message);
+  opened ??= await openSqliteStorage({
+    directory: message.directory,
+    clock: systemClock,
+    openDatabase: openInSection(await loadInSection(), () => section),
+    reserveBytes: 0,
+  });
   return opened;
+}
+
+/** To load the package takes calls into the thread, too. */
+async function loadInSection(): Promise<OpenDatabase> {
+  enterSection(section);
+  try {
+    return await loadSqlite();
+  } finally {
+    leaveSection(section);
+  }
 }
 
 const samples = createSampleStore({ clock: systemClock });
@@ -33,8 +54,9 @@ const samples = createSampleStore({ clock: systemClock });
 const loading = new Map<number, number>();
 
 /** @returns whether there is more of the shard's log to load. */
-export async function loadSomeLog({ directory, work: shard }: StoreMessage<number>): Promise<boolean> {
-  const storage = await open(directory);
+export async function loadSomeLog(message: StoreMessage<number>): Promise<boolean> {
+  const storage = await open(message);
+  const shard = message.work;
   const untilCommit = loading.get(shard) ?? (await storage.lastCommit(shard));
   const isMore = await samples.log.loadSome(storage, shard, untilCommit);
   if (isMore) loading.set(shard, untilCommit);
@@ -42,16 +64,18 @@ export async function loadSomeLog({ directory, work: shard }: StoreMessage<numbe
   return isMore;
 }
 
-export async function prepareMove({ directory, work }: StoreMessage<MoveWork>): Promise<Move | undefined> {
-  return prepareHere(await open(directory), samples)(work.shard, work.untilCommit);
+export async function prepareMove(message: StoreMessage<MoveWork>): Promise<Move | undefined> {
+  const { shard, untilCommit } = message.work;
+  return prepareHere(await open(message), samples)(shard, untilCommit);
 }
 
-export async function searchEvents({ directory, work }: StoreMessage<EventSearch>): Promise<EventPage | undefined> {
-  const storage = await open(directory);
-  return storage.read(work.shard, (tx) => readPage(tx, work));
+export async function searchEvents(message: StoreMessage<EventSearch>): Promise<EventPage | undefined> {
+  const storage = await open(message);
+  return storage.read(message.work.shard, (tx) => readPage(tx, message.work));
 }
 
-export async function closeStore(): Promise<void> {
+export async function closeStore(message: StoreMessage<undefined>): Promise<void> {
+  ({ section } = message);
   await opened?.close();
   opened = undefined;
 }

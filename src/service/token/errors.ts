@@ -1,5 +1,5 @@
 import type { FastifyError } from 'fastify';
-import { WindrowError } from '../../core/errors.js';
+import { describeValue, WindrowError } from '../../core/errors.js';
 import { describeWindrowError, ServiceError } from '../http/errors.js';
 
 /** The error codes of the token endpoint (interface 7.1, RFC 6749 section 5.2), and two for faults of the service. */
@@ -52,8 +52,8 @@ const RETRY_AFTER_S = '5';
 /** The most that a form may have. */
 export const FORM_BYTES_MAX = 64 * 1024;
 
-/** Turns any error at these endpoints into one of RFC 6749. */
-export function oauthErrorFrom(error: FastifyError | Error): OAuthError {
+/** Turns any error at these endpoints into one of RFC 6749. @param contentType that of the request. */
+export function oauthErrorFrom(error: FastifyError | Error, contentType: string | undefined): OAuthError {
   if (error instanceof OAuthError) return error;
   if (error instanceof ServiceError) {
     const { statusCode, message, headers } = error;
@@ -70,12 +70,14 @@ export function oauthErrorFrom(error: FastifyError | Error): OAuthError {
   const statusCode = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
   if (statusCode === 503) return unavailable('the service is overloaded; try again later');
   if (statusCode < 400 || statusCode >= 500) return new OAuthError('server_error', 'internal error', 500);
-  return new OAuthError('invalid_request', describe(statusCode, error.message), statusCode);
+  return new OAuthError('invalid_request', describe(statusCode, error.message, contentType), statusCode);
 }
 
-function describe(statusCode: number, message: string): string {
+function describe(statusCode: number, message: string, contentType: string | undefined): string {
   if (statusCode === 413) return `the body is larger than ${FORM_BYTES_MAX} bytes`;
-  if (statusCode === 415) return 'expected a body of Content-Type application/x-www-form-urlencoded';
+  if (statusCode === 415) {
+    return `Content-Type: expected application/x-www-form-urlencoded, received ${describeValue(contentType)}`;
+  }
   return message;
 }
 

@@ -93,7 +93,7 @@ function senderOf(request: FastifyRequest): Sender {
 }
 
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const answer = oauthErrorFrom(error);
+  const answer = oauthErrorFrom(error, request.headers['content-type']);
   if (answer.statusCode >= 500) logFailure(error, answer.statusCode, request);
   else request.log.info({ error: answer.error, address: request.ip }, 'token request refused');
   // A hook of the app may have ended the request before this scope's hook ran.

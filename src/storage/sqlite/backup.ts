@@ -4,7 +4,6 @@ import {
   constants,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -12,9 +11,10 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { prepareDataDirectory } from '../data-directory.js';
 import { StorageError } from '../errors.js';
 import { failureOf, loadSqlite, SqliteFailure } from './database.js';
-import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
+import { LOG_SUFFIXES, refuseOpen, refuseTarget, refuseUnfinished } from './in-use.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
 import { readVersion } from './schema.js';
 
@@ -31,6 +31,7 @@ export async function backupStore(directory: string, target: string): Promise<nu
   const file = existsSync(target) ? realpathSync(target) : target;
   const unfinished = `${file}.unfinished`;
   await refuseTarget(path, file);
+  await refuseUnfinished(unfinished);
   const { backup, DatabaseSync } = await import('@photostructure/sqlite');
   try {
     const source = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
@@ -71,18 +72,13 @@ export async function restoreStore(file: string, directory: string, isReplacing:
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) {
     throw new StorageError('arguments', `${directory}: it is a file, expected a folder; give another name`);
   }
-  if (existsSync(path)) {
-    if (!isReplacing) {
-      const mend = 'restore into another directory, or give --force to replace it';
-      throw new StorageError('storage.locked', `${directory}: there is already a store: ${mend}`);
-    }
-    await refuseOpen(path, directory);
-  }
+  await refuseStore(path, directory, isReplacing);
   const { backup, DatabaseSync } = await import('@photostructure/sqlite');
   const unfinished = `${path}.unfinished`;
+  await refuseUnfinished(unfinished);
   try {
     await inspect(file);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    prepareDataDirectory(directory);
     rmSync(unfinished, { force: true });
     closeSync(openSync(unfinished, 'wx', 0o600));
     const source = new DatabaseSync(file, { readOnly: true });
@@ -93,6 +89,8 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     }
     await inspect(unfinished, true);
     sync(unfinished);
+    // Again: a process may have made or opened a store meanwhile.
+    await refuseStore(path, directory, isReplacing);
     removeLogs(path);
     renameSync(unfinished, path);
     sync(directory);
@@ -106,6 +104,16 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     const message = `${file} could not be restored into ${directory}: ${failure.message}`;
     throw new StorageError('storage.failed', message, { cause: failure });
   }
+}
+
+/** @throws StorageError if there is a store that may not be replaced, or that a process has open. */
+async function refuseStore(path: string, directory: string, isReplacing: boolean): Promise<void> {
+  if (!existsSync(path)) return;
+  if (!isReplacing) {
+    const mend = 'restore into another directory, or give --force to replace it';
+    throw new StorageError('storage.locked', `${directory}: there is already a store: ${mend}`);
+  }
+  await refuseOpen(path, directory);
 }
 
 /** A failure of SQLite while it copies; undefined for any other error. */

@@ -43,8 +43,9 @@ export async function checkStore(directory: string): Promise<StoreReport> {
     throw new StorageError('file.missing', `${directory}: there is no store of windrow; check the directory`);
   }
   const open = await loadSqlite();
-  const database = open(path);
+  let database: Database | undefined;
   try {
+    database = open(path);
     database.exec('PRAGMA busy_timeout = 5000; BEGIN');
     const version = readVersion(database, path, {});
     const faults: string[] = faultsOf(database).map((fault) => `${FILE_NAME}: ${fault}`);
@@ -58,8 +59,8 @@ export async function checkStore(directory: string): Promise<StoreReport> {
     const message = `${path}: this file is damaged, or not an SQLite file (${error.message}); restore a backup`;
     throw new StorageError('storage.damaged', message, { cause: error });
   } finally {
-    if (database.isInTransaction) database.exec('ROLLBACK');
-    database.close();
+    if (database?.isInTransaction) database.exec('ROLLBACK');
+    database?.close();
   }
 }
 

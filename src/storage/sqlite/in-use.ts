@@ -7,12 +7,22 @@ import { FILE_NAME } from './open.js';
 /** SQLite keeps these beside its file: a file of this name is applied to the store, or deleted. */
 export const LOG_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 /** What else windrow keeps beside it. */
-const COMPANIONS = ['windrow.reserve', 'windrow.worker'];
+const COMPANIONS = ['windrow.reserve', 'windrow.worker', 'windrow.worker-journal'];
 
 /** @throws StorageError if a process has the store open. */
 export async function refuseOpen(path: string, place: string): Promise<void> {
   // Any other failure is of a damaged store, which is what a backup replaces.
   if ((await lockFailure(path))?.kind === 'busy') throw inUse(place);
+}
+
+/**
+ * @throws StorageError if a process copies into the file now: to write there too would spoil both copies. One that a
+ * killed process left is replaced.
+ */
+export async function refuseUnfinished(path: string): Promise<void> {
+  if (!existsSync(path) || (await lockFailure(path))?.kind !== 'busy') return;
+  const mend = 'wait until it is done';
+  throw new StorageError('storage.locked', `${path}: another backup or restore is writing this file; ${mend}`);
 }
 
 function inUse(place: string): StorageError {
@@ -66,6 +76,6 @@ function isSame(a: string, b: string): boolean {
 function ownerOf(file: string): string | undefined {
   const suffix = LOG_SUFFIXES.find((known) => file.endsWith(known));
   const beside = COMPANIONS.includes(basename(file)) ? join(dirname(file), FILE_NAME) : undefined;
-  const owner = suffix === undefined ? beside : file.slice(0, -suffix.length);
+  const owner = suffix === undefined || beside !== undefined ? beside : file.slice(0, -suffix.length);
   return owner !== undefined && existsSync(owner) ? owner : undefined;
 }

@@ -59,13 +59,7 @@ describe.runIf(process.env.WINDROW_TEST_STORE !== 'postgres')('a search of a who
   });
 
   it('that takes too long is a 503, which says what to ask for instead', async () => {
-    const hung = new HungThreadError(
-      'searchEvents',
-      { ms: 60_000, scheduler: events.service.clock.scheduler },
-      {
-        cause: undefined,
-      },
-    );
+    const hung = new HungThreadError('searchEvents', { ms: 60_000, scheduler: events.service.clock.scheduler });
     await expect(listThrough(() => Promise.reject(hung))).rejects.toMatchObject({
       statusCode: 503,
       message: expect.stringContaining('status eq'),

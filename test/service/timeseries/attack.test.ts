@@ -492,10 +492,25 @@ describe('over a socket', () => {
   });
 
   it('an expectation other than 100-continue is refused in our envelope', async () => {
-    const asked = 'GET /health/live HTTP/1.1\r\nhost: a\r\nexpect: something-odd\r\n\r\n';
+    const asked = 'GET /health/live?a=b HTTP/1.1\r\nhost: a\r\nx-correlation-id: odd\r\nexpect: something-odd\r\n\r\n';
     const answer = await exchange([asked]);
-    expect(answer).toMatch(/^HTTP\/1.1 417 .*content-type: application\/json.*"code":"417"/s);
+    expect(answer).toMatch(/^HTTP\/1.1 417 .*x-correlation-id: odd.*content-type: application\/json.*"code":"417"/s);
     expect(answer).toContain('header Expect: expected 100-continue or none, received \\"something-odd\\"');
+    expect(JSON.parse(service.logLines.at(-1)!)).toMatchObject({
+      correlationId: 'odd',
+      method: 'GET',
+      path: '/health/live',
+      statusCode: 417,
+      msg: 'answered',
+    });
+  });
+
+  it('a path with a NUL, in a folder of pages, is refused in words', async () => {
+    const { statusCode, body } = await get('/docs/static/%00');
+    expect([statusCode, JSON.parse(body).status.message]).toEqual([
+      400,
+      'the path /docs/static/%00 has a character that no page has in its name, such as %00',
+    ]);
   });
 
   it('RFC 9112, 3.2.2: of a target in absolute form the host counts, not that of the header', async () => {

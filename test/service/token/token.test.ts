@@ -69,7 +69,10 @@ describe('4.1 get token', () => {
         headers: { 'content-type': type },
       });
       expect(answer.statusCode).toBe(415);
-      expect(answer.json()).toMatchObject({ error: 'invalid_request' });
+      expect(answer.json()).toEqual({
+        error: 'invalid_request',
+        error_description: `Content-Type: expected application/x-www-form-urlencoded, received '${type}'`,
+      });
       expect(answer.headers['cache-control']).toBe('no-store');
     },
   );
