@@ -8,7 +8,7 @@ const overPostgres =
     : process.env.WINDROW_POSTGRES === 'all'
       ? [
           'test/service/events/{list-events,snapshot,write-events}.test.ts',
-          'test/service/operations/{chains,exactly-once,members,registering,requests,worker}.test.ts',
+          'test/service/operations/{chains,exactly-once,members,registering,requests,retention,worker}.test.ts',
           'test/service/status/status.test.ts',
           'test/service/timeseries/{follow,samples}.test.ts',
           'test/service/token/password.test.ts',

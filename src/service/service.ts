@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { FastifyInstance } from 'fastify';
-import { type StopWork, startCompaction, startRetention } from './background.js';
+import { type StopWork, startCompaction } from './background.js';
 import type { ServiceContext } from './context.js';
 import { startForgetting } from './events/forget.js';
 import { registerEvents } from './events/routes.js';
@@ -23,6 +23,7 @@ import type { PasswordCost } from './identity/passwords.js';
 import { openStepPool } from './operations/compute/pool.js';
 import { registerOperations } from './operations/routes.js';
 import { Worker } from './operations/worker/worker.js';
+import { startRetention } from './retention.js';
 import { registerStatus } from './status/routes.js';
 import { registerTimeseries } from './timeseries/routes.js';
 import { registerToken } from './token/routes.js';

@@ -34,7 +34,9 @@ export class Hints {
   #isClosed = false;
   #isWorking = false;
   #hasLock = false;
-  #wake = () => {};
+  /** Whether to poll again at once, after the poll that may be under way. */
+  #isWoken = false;
+  #endSleep = () => {};
   #running: Promise<void> = Promise.resolve();
 
   constructor(parts: HintParts) {
@@ -58,7 +60,7 @@ export class Hints {
 
   /** Notifies other processes of this one's commits, up to `lastCommit`. */
   notify(shard: number, lastCommit: number): void {
-    this.#unsent.set(shard, lastCommit);
+    this.#unsent.set(shard, Math.max(lastCommit, this.#unsent.get(shard) ?? 0));
     void this.#send();
   }
 
@@ -75,13 +77,14 @@ export class Hints {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#wake();
+    this.#endSleep();
     await this.#running;
     this.#connection?.close();
   }
 
   async #run(): Promise<void> {
     for (let failureCount = 0; !this.#isClosed; ) {
+      this.#isWoken = false;
       try {
         if (this.#connection?.failure !== undefined) await this.#open();
         if (this.#isWorking) await this.holdLiveLock();
@@ -95,9 +98,15 @@ export class Hints {
     }
   }
 
+  #wake(): void {
+    this.#isWoken = true;
+    this.#endSleep();
+  }
+
   async #sleep(ms: number): Promise<void> {
+    if (this.#isWoken) return;
     const woken = new Promise<void>((resolve) => {
-      this.#wake = resolve;
+      this.#endSleep = resolve;
     });
     await Promise.race([pause(ms), woken]);
   }

@@ -75,7 +75,7 @@ const scheduled = fc.constantFrom('stream', 'PT15M', 'PT1H', 'PT24H');
 const kind = fc.oneof({ weight: 4, arbitrary: fc.constant('stream') }, scheduled);
 const kinds = fc.array(kind, { minLength: 6, maxLength: 6 });
 
-it('results equal one batch over all samples that were ever stored, after retention, late samples, crashes', async () => {
+it('results equal one batch over all samples ever stored, after retention, late samples, crashes', async () => {
   await fc.assert(
     fc.asyncProperty(
       scene,

@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
-import { deleteOldSamples } from '../../../src/service/background.js';
 import type { Scheduler, ServiceContext } from '../../../src/service/context.js';
 import { createMetrics } from '../../../src/service/http/metrics.js';
 import { setRetention } from '../../../src/service/identity/retention.js';
@@ -10,6 +9,7 @@ import { definitionOf, readOperations } from '../../../src/service/operations/re
 import type { WorkerSizes } from '../../../src/service/operations/worker/sizes.js';
 import { Worker } from '../../../src/service/operations/worker/worker.js';
 import { Placements } from '../../../src/service/placements.js';
+import { deleteOldSamples } from '../../../src/service/retention.js';
 import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
 import { systemRandom } from '../../../src/service/system.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
@@ -35,7 +35,7 @@ export interface Rig {
   /** @param isTold whether the worker is told of it at once; otherwise it learns of it with its next transaction. */
   register(request: unknown, isTold?: boolean): Promise<void>;
   compact(): Promise<void>;
-  /** Compacts all that was absorbed, and lets a rule delete samples before an instant, which is not after the clock's. */
+  /** Compacts all that was absorbed, and lets a rule delete samples before an instant: one before now. */
   deleteBefore(beforeMs: number): Promise<void>;
   /** Stops the worker as a service does, and starts another. */
   restart(): Promise<void>;

@@ -184,7 +184,7 @@ describe('after retention has deleted samples, an item that starts anew', () => 
     },
   );
 
-  it('keeps its results if it has lost its checkpoints, also where it starts from those that it made since', async () => {
+  it('keeps its results if it has lost its checkpoints, also where it starts from new ones', async () => {
     const { clock } = posting.service;
     const startMs = clock.nowMs() - 40_000 * 60_000;
     await posting.write([minutes('room', 40_000, (i) => i % 97, startMs)]);

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Announcer } from '../../../src/storage/postgres/announcer.js';
 import type { Connection } from '../../../src/storage/postgres/connection.js';
 import { Hints } from '../../../src/storage/postgres/hints.js';
@@ -45,4 +45,58 @@ it('a notification before the first poll announces nothing that was there before
     [0, 1_000_001, false],
     [0, 1_000_002, true],
   ]);
+});
+
+it('a notification during a poll leads to another one at once', async () => {
+  // Pauses do not end by themselves.
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let notify = (_payload: string): void => {};
+  let pollCount = 0;
+  let answerPoll = (): void => {};
+  const connection = {
+    exec: async (sql: string) => {
+      if (!sql.includes('FROM "windrow_shard"')) return [[{ id: 1 }]];
+      pollCount++;
+      if (pollCount === 2) await new Promise<void>((resolve) => (answerPoll = resolve));
+      return [[{ shard: 0, commit: 1 }]];
+    },
+    onNotification: (listener: (payload: string) => void) => {
+      notify = listener;
+    },
+    close: () => {},
+  } as unknown as Connection; // `as`: this is what Hints uses of one
+  const hints = new Hints({ announcer: new Announcer(), connect: async () => connection, name: 'own', session: 1 });
+  onTestFinished(() => hints.close());
+  await hints.start({ exec: async () => [[{ id: 2 }]] } as unknown as Connection);
+  await expect.poll(() => pollCount).toBe(2);
+  // Too far ahead to be believed: the database has to be asked.
+  notify('other 0:1000000');
+  answerPoll();
+  await expect.poll(() => pollCount).toBe(3);
+});
+
+it('a lower number never takes the place of a higher one that others are to know', async () => {
+  const sent: string[] = [];
+  let end = (): void => {};
+  const connection = {
+    exec: async (sql: string) => {
+      if (sql.startsWith('NOTIFY')) {
+        sent.push(sql.replace(/^.*'own (.*)'$/, '$1'));
+        if (sent.length === 1) await new Promise<void>((resolve) => (end = resolve));
+      }
+      return [[{ id: 1, shard: 0, commit: 1 }]];
+    },
+    onNotification: () => {},
+    close: () => {},
+  } as unknown as Connection; // `as`: this is what Hints uses of one
+  const hints = new Hints({ announcer: new Announcer(), connect: async () => connection, name: 'own', session: 1 });
+  onTestFinished(() => hints.close());
+  await hints.start({ exec: async () => [[{ id: 2 }]] } as unknown as Connection);
+  hints.notify(3, 7);
+  await expect.poll(() => sent).toEqual(['3:7']);
+  hints.notify(3, 9);
+  hints.notify(3, 8);
+  end();
+  await expect.poll(() => sent).toEqual(['3:7', '3:9']);
 });

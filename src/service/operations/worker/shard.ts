@@ -70,17 +70,20 @@ export class ShardWorker {
   /** Applies what other shards have written of the series that items read. Returns whether there was anything. */
   replicate(): Promise<boolean> {
     this.#isReplicationDue = true;
-    this.#replicating ??= this.#replicateAll().finally(() => {
-      this.#replicating = undefined;
-    });
+    this.#replicating ??= this.#replicateAll();
     return this.#replicating;
   }
 
   async #replicateAll(): Promise<boolean> {
     let isNew = false;
-    while (this.#isReplicationDue) {
-      this.#isReplicationDue = false;
-      isNew = (await this.#replication.run()) || isNew;
+    try {
+      while (this.#isReplicationDue) {
+        this.#isReplicationDue = false;
+        isNew = (await this.#replication.run()) || isNew;
+      }
+    } finally {
+      // In the turn of the last look at what is due, or a call in between would be lost.
+      this.#replicating = undefined;
     }
     return isNew;
   }
