@@ -2,6 +2,7 @@ import type { SeriesReference } from '../../core/series.js';
 import { inTurns } from '../../storage/next-turn.js';
 import { equal, type Transaction } from '../../storage/storage.js';
 import {
+  dueAtOnce,
   type EndedPatternRow,
   endedPatterns,
   type ItemRow,
@@ -106,7 +107,7 @@ export async function deleteMembers(
   if (found.length >= memberRoom) {
     const passed = last === undefined ? {} : { passedCommit: last.commit, passedId: last.transactionId };
     await tx.put(endedPatterns, { ...ended, ...passed });
-    await tx.put(itemWork, { organisation, itemId, dueMs: context.clock.nowMs(), attemptCount: 0 });
+    await tx.put(itemWork, { organisation, itemId, dueMs: dueAtOnce(context.clock.nowMs()), attemptCount: 0 });
     return;
   }
   await tx.delete(endedPatterns, equal({ organisation, itemId }));

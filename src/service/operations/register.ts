@@ -8,6 +8,7 @@ import type { Placement } from '../../storage/shard.js';
 import { equal, type Transaction } from '../../storage/storage.js';
 import {
   AFTER_REPLICATION_MS,
+  dueAtOnce,
   EVERY_SERIES,
   type ItemRow,
   itemSources,
@@ -210,7 +211,7 @@ export async function registerEach(
   await dropReplicas(context, tx, organisation, sourcesBefore);
   const work = registered.map(({ definition, itemId }) => {
     const isWaiting = definition.plan.sources.some(({ timeseriesId }) => placement.shardOf(timeseriesId) !== tx.shard);
-    return { organisation, itemId, dueMs: isWaiting ? AFTER_REPLICATION_MS : nowMs, attemptCount: 0 };
+    return { organisation, itemId, dueMs: isWaiting ? AFTER_REPLICATION_MS : dueAtOnce(nowMs), attemptCount: 0 };
   });
   await tx.insertAll(itemWork, work);
   await nextTurn();
@@ -310,7 +311,7 @@ async function registerPattern(
   await tx.insert(requestTransactions, row);
   await tx.put(items, itemRow(definition, row, { organisation, itemId, nowMs: context.clock.nowMs(), existing }));
   await tx.insert(itemSources, { organisation, ...EVERY_SERIES, itemId });
-  await tx.put(itemWork, { organisation, itemId, dueMs: context.clock.nowMs(), attemptCount: 0 });
+  await tx.put(itemWork, { organisation, itemId, dueMs: dueAtOnce(context.clock.nowMs()), attemptCount: 0 });
   return row;
 }
 

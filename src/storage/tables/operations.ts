@@ -164,13 +164,21 @@ export const replicationProgress = defineTable(
 /** `dueMs` of work that waits for replicas. */
 export const AFTER_REPLICATION_MS = Number.MAX_SAFE_INTEGER;
 
+/** Work that is due at once has a `dueMs` below this one: a clock that is set back, or is behind, does not delay it. */
+export const AT_ONCE_UNTIL_MS = -1e15;
+
+/** `dueMs` of such work, in the order in which it came. */
+export function dueAtOnce(nowMs: number): number {
+  return 2 * AT_ONCE_UNTIL_MS + Math.floor(nowMs);
+}
+
 /** Pending work of an item: its results do not rest on all stored samples yet. */
 export const itemWork = defineTable(
   'item_work',
   {
     organisation: text,
     itemId: text,
-    /** Not before this instant: the next boundary of a batch, or the end of the pause before a retry. */
+    /** Not before this instant: the next boundary of a batch, the end of the pause before a retry; or `dueAtOnce`. */
     dueMs: integer,
     /** How often it failed in a row. */
     attemptCount: integer,

@@ -30,6 +30,8 @@ export interface Rig {
   shardOf(timeseriesId: string): number;
   worker(): Worker;
   advance(byMs: number): void;
+  /** Sets the clock of the wall back. */
+  setBack(byMs: number): void;
   /** Stores a change and wakes the worker inside the transaction, as ingest does. */
   append(change: SampleChange): Promise<void>;
   /** @param isTold whether the worker is told of it at once; otherwise it learns of it with its next transaction. */
@@ -87,7 +89,8 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const { sizes = {}, settings = {}, pool = createInlinePool } = options;
   const directory = folderInMemory('windrow-operations-');
   let nowMs = options.nowMs ?? Date.UTC(2026, 0, 1);
-  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
+  let backMs = 0;
+  const clock = { nowMs: () => nowMs - backMs, monotonicMs: () => nowMs };
   const store = options.store ?? (await storeUnderTest(directory));
   const storage = await store.open(clock, options.isStoreTimeless);
   const samples = createSampleStore({
@@ -135,6 +138,9 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     advance: (byMs) => {
       nowMs += byMs;
     },
+    setBack: (byMs) => {
+      backMs += byMs;
+    },
     append: (change) =>
       storage.transaction(placement.shardOf(change.timeseriesId), async (tx) => {
         await samples.append(tx, organisation, [change]);
@@ -143,7 +149,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     register: async (request, isTold = true) => {
       const principal = { clientId: 'client', username: null, organisation, scopes: new Set(['core_write']) };
       const { definitions } = await readOperations(request);
-      const registration = { principal, correlationId: 'test', receivedMs: nowMs };
+      const registration = { principal, correlationId: 'test', receivedMs: clock.nowMs() };
       await changeItems(context, organisation, async (over) => {
         await registerItems(context, over, registration, definitions);
         if (isTold) for (const { shard } of over.txs) worker.wake(shard, true);
@@ -155,7 +161,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     deleteBefore: async (beforeMs) => {
       for (const shard of placement.shards) while (await compactSome(shard));
       const scope = { organisation, kind: 'samples' as const, timeseriesId: '', metric: '' };
-      await setRetention(context, { ...scope, keepMs: nowMs - beforeMs });
+      await setRetention(context, { ...scope, keepMs: clock.nowMs() - beforeMs });
       await deleteOldSamples(context, worker, () => false);
     },
     restart: async () => {

@@ -364,6 +364,25 @@ describe('batches with a frequency', () => {
   });
 });
 
+describe('a clock that is set back', () => {
+  it.each(['stream', 'PT1H'])('delays no work that is due at once: %s', async (kind) => {
+    await open({ groups: 1 });
+    const frequency = kind === 'stream' ? { processingType: kind } : { processingType: 'Batch', frequency: kind };
+    await rig.append(change(room, 0, 200));
+    await rig.register([item('Mul', { scalar: 2 }, ['room'], 'doubled', frequency)], false);
+    rig.setBack(2 * 3_600_000);
+    await rig.restart();
+    await rig.worker().onIdle();
+    await expectBatch();
+    // What comes late makes the item due again.
+    await rig.append({ ...change(room, 0, 1), value: Float64Array.of(1000) });
+    rig.setBack(3_600_000);
+    await rig.restart();
+    await rig.worker().onIdle();
+    await expectBatch();
+  });
+});
+
 describe('another engine', () => {
   it('recomputes everything', async () => {
     await open();

@@ -5,7 +5,7 @@ import type { Plan } from '../../../plan/plan.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import { type Columns, concatenate, NO_COLUMNS, type SampleChange } from '../../../storage/samples/samples.js';
-import type { ItemRow } from '../../../storage/tables/operations.js';
+import { dueAtOnce, type ItemRow } from '../../../storage/tables/operations.js';
 import { lastTimeMs, type SourceChange, startOf } from '../compute/columns.js';
 import { type Positions, type Slice, startPositions } from '../compute/slice.js';
 import { openAt, previewOf, pushChunks, type StepOptions, type StepResult } from '../compute/step.js';
@@ -253,7 +253,7 @@ export class Item {
     const nowMs = context.clock.nowMs();
     if (dueMs === null || dueMs > nowMs || this.#running !== undefined) return undefined;
     if (number >= sizes.stepsMax) {
-      await this.schedule.setDue(session, nowMs);
+      await this.schedule.setDue(session, dueAtOnce(nowMs));
       return undefined;
     }
     const untilMs = boundaryOf(row, nowMs);

@@ -6,6 +6,7 @@ import { filledRequest } from '../../../plan/patterns.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 import { equal, type Reader } from '../../../storage/storage.js';
 import {
+  dueAtOnce,
   EVERY_SERIES,
   type ItemRow,
   itemSources,
@@ -134,7 +135,7 @@ export class PatternMembers {
 
   async #makeDue({ context, writer }: MemberSession, itemId: string): Promise<void> {
     const organisation = this.#organisation;
-    await writer.put(itemWork, { organisation, itemId, dueMs: context.clock.nowMs(), attemptCount: 0 });
+    await writer.put(itemWork, { organisation, itemId, dueMs: dueAtOnce(context.clock.nowMs()), attemptCount: 0 });
   }
 
   /**

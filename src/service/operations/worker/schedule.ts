@@ -1,6 +1,6 @@
 import { OutputLimitError, RequestError } from '../../../core/errors.js';
 import type { Transaction } from '../../../storage/storage.js';
-import { AFTER_REPLICATION_MS, type ItemRow, itemWork } from '../../../storage/tables/operations.js';
+import { AFTER_REPLICATION_MS, dueAtOnce, type ItemRow, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import type { TransactionState } from '../../status/request-states.js';
 import type { Transitions } from './transitions.js';
@@ -59,7 +59,7 @@ export class Schedule {
     const nowMs = session.context.clock.nowMs();
     const isWaiting = this.#dueMs !== null && (this.#attemptCount > 0 || this.#dueMs <= nowMs);
     if (isWaiting) return;
-    await this.setDue(session, nowMs, 0);
+    await this.setDue(session, dueAtOnce(nowMs), 0);
     session.noteDue();
   }
 

@@ -3,7 +3,7 @@ import { type SeriesReference, seriesKey } from '../../../core/series.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Columns, LoggedChange, SampleChange } from '../../../storage/samples/samples.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
-import { itemCatalog } from '../../../storage/tables/operations.js';
+import { dueAtOnce, itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { startOf } from '../compute/columns.js';
@@ -213,7 +213,7 @@ export class Session implements ItemSession {
     await this.writeTransitions();
     this.#cache.forget(itemId);
     const item = await this.itemOf(organisation, itemId);
-    await item?.schedule.setDue(this, this.context.clock.nowMs(), 0);
+    await item?.schedule.setDue(this, dueAtOnce(this.context.clock.nowMs()), 0);
     this.noteDue();
   }
 

@@ -2,8 +2,8 @@ import pLimit from 'p-limit';
 import { groupBy } from '../../../core/group.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Deletable } from '../../../storage/samples/compaction/retention.js';
-import type { Claim, Transaction } from '../../../storage/storage.js';
-import { endedPatterns, items, itemWork } from '../../../storage/tables/operations.js';
+import type { Claim, Reader, Transaction } from '../../../storage/storage.js';
+import { AT_ONCE_UNTIL_MS, endedPatterns, items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import { deleteMembers } from '../end.js';
@@ -111,14 +111,24 @@ export class ShardWorker {
   async findDue(busy: ReadonlySet<string>): Promise<readonly DueItem[]> {
     const { storage, clock } = this.#context;
     const nowMs = clock.nowMs();
-    const found = await storage.read(this.claim.shard, (tx) =>
+    const countMax = this.#parts.sizes.turnsPerTransaction;
+    const orderBy = [{ column: 'dueMs' }, { column: 'organisation' }, { column: 'itemId' }] as const;
+    const findBetween = (tx: Reader, afterMs: number, lastMs: number, limit: number) =>
       tx.find(itemWork, {
-        where: [['dueMs', '<=', nowMs]],
-        orderBy: [{ column: 'dueMs' }, { column: 'organisation' }, { column: 'itemId' }],
-        limit: this.#parts.sizes.turnsPerTransaction + busy.size,
-      }),
-    );
-    return found.filter(({ itemId }) => !busy.has(itemId)).slice(0, this.#parts.sizes.turnsPerTransaction);
+        where: [
+          ['dueMs', '>', afterMs],
+          ['dueMs', '<=', lastMs],
+        ],
+        orderBy,
+        limit,
+      });
+    const found = await storage.read(this.claim.shard, async (tx) => {
+      // What had to wait for its time comes first: there is less of it.
+      const inTime = await findBetween(tx, AT_ONCE_UNTIL_MS, nowMs, countMax + busy.size);
+      const atOnce = await findBetween(tx, Number.MIN_SAFE_INTEGER, AT_ONCE_UNTIL_MS, countMax + busy.size);
+      return [...inTime, ...atOnce];
+    });
+    return found.filter(({ itemId }) => !busy.has(itemId)).slice(0, countMax);
   }
 
   /** Does what one transaction can of the work that is due. Returns a step to compute outside of it, if any. */
