@@ -12,7 +12,7 @@ export { hasStore, openSqliteStorage, type SqliteOptions } from './sqlite/open.j
 /** Where a store is: in a directory (SQLite), or at an address (`postgres://…`). */
 type Place =
   | { readonly directory: string }
-  | ({ readonly address: string; readonly waitMsMax?: number } & Partial<Waiting>);
+  | ({ readonly address: string; readonly waitMsMax?: number; readonly isMaking?: boolean } & Partial<Waiting>);
 
 /** Opens a store; waits for a database that cannot be reached now. */
 export function openStorage(place: Place & { readonly clock: StorageClock }): Promise<Storage> {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { startServer } from '../../src/service/server.js';
-import { hasPostgres } from '../storage/postgres/open.js';
+import { createDatabase, hasPostgres } from '../storage/postgres/open.js';
 import { type Answer, isGone, isSilent, openWay, refusal } from '../storage/postgres/way.js';
 import { commandPath, listening, windrow } from './serving.js';
 
@@ -79,9 +79,41 @@ describe.runIf(hasPostgres)('windrow serve before a database that cannot be reac
 
 it.runIf(hasPostgres)('a command waits for the database too, and says so', async () => {
   const way = await openWay([isGone], 1);
-  const ended = await windrow('client', 'list', '--store', way.address());
+  const ended = await windrow(
+    'client',
+    'add',
+    'sender',
+    '--org',
+    'acme',
+    '--scope',
+    'core_read',
+    '--store',
+    way.address(),
+  );
   expect([ended.code, ended.stderr]).toEqual([
     0,
-    expect.stringMatching(/^windrow: waiting for the store at .*: PostgreSQL does not answer: .*\n$/),
+    expect.stringMatching(/^windrow: waiting for the store at .*: PostgreSQL does not answer: .*\n/),
   ]);
+});
+
+it.runIf(hasPostgres)('a command creates tables only where the first client or user is added', async () => {
+  const { address, query } = await createDatabase();
+  const tables = () => query(`SELECT count(*) FROM pg_class WHERE relname LIKE 'windrow%' AND relkind = 'r'`);
+  for (const words of [
+    ['client', 'list'],
+    ['client', 'remove', 'id'],
+    ['collection', 'add', 'site', '--org', 'acme'],
+    ['retention', 'list'],
+  ]) {
+    const { code, stderr } = await windrow(...words, '--store', address);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^windrow: .*: there is no store of windrow; check --store; `windrow serve`, .* create a/),
+    ]);
+  }
+  expect(await tables()).toMatch(/^\s*0\s*$/);
+  expect(
+    (await windrow('client', 'add', 'sender', '--org', 'acme', '--scope', 'core_read', '--store', address)).code,
+  ).toBe(0);
+  expect(await tables()).not.toMatch(/^\s*0\s*$/);
 });

@@ -64,15 +64,12 @@ export async function administer<Result>(
   // Loaded here, so that --help needs no package.
   const { hasStore } = await import('../../storage/sqlite/open.js');
   const isMissing = place.directory !== undefined && !hasStore(place.directory);
-  if (isMissing && !isMaking) {
-    const mend = 'check --data-dir; `windrow serve`, `client add` and `user add` create a store';
-    throw new WindrowError('file.missing', `${place.directory}: there is no store of windrow; ${mend}`);
-  }
+  if (isMissing && !isMaking) throw noStore(`${place.directory}: there is no store of windrow`, '--data-dir');
   const { createAdministration } = await import('../../service/identity/administration.js');
   const { systemClock, systemRandom } = await import('../../service/system.js');
   // Nobody else may read the files that it creates.
   process.umask(0o077);
-  const storage = await openPlace(place, io);
+  const storage = await openPlace(place, io, isMaking);
   try {
     const result = await work(createAdministration({ storage, clock: systemClock, random: systemRandom }));
     if (isMissing) await io.stderr.write(`windrow: created a new store in ${resolve(place.directory)}\n`);
@@ -82,13 +79,20 @@ export async function administer<Result>(
   }
 }
 
-async function openPlace({ directory, address }: Place, { stderr }: Pick<Io, 'stderr'>) {
+function noStore(fault: string, option: string): WindrowError {
+  const mend = `check ${option}; \`windrow serve\`, \`client add\` and \`user add\` create a store`;
+  return new WindrowError('file.missing', `${fault}; ${mend}`);
+}
+
+async function openPlace({ directory, address }: Place, { stderr }: Pick<Io, 'stderr'>, isMaking: boolean) {
   const { systemClock } = await import('../../service/system.js');
   const { openStorage } = await import('../../storage/index.js');
   if (address !== undefined) {
     const onWait = ({ message }: Error) =>
       void stderr.write(`windrow: waiting for ${message}\n`).catch(() => undefined);
-    return openStorage({ address, clock: systemClock, onWait });
+    return openStorage({ address, clock: systemClock, onWait, isMaking }).catch((error: unknown) => {
+      throw error instanceof WindrowError && error.code === 'file.missing' ? noStore(error.message, '--store') : error;
+    });
   }
   const { prepareDataDirectory } = await import('../../storage/data-directory.js');
   try {

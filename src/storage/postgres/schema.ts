@@ -52,6 +52,8 @@ export interface Schema {
   readonly tables?: readonly Table<never>[];
   /** The steps from version 1 upwards. */
   readonly migrations?: readonly Migration[];
+  /** Whether to create the store if there is none; by default yes. */
+  readonly isMaking?: boolean;
 }
 
 /** The version of the stores that a windrow with this schema creates. */
@@ -90,12 +92,14 @@ const MIGRATION_MS_MAX = 3_600_000;
  * Creates the tables of a new store, or upgrades an older one to this version, in one transaction.
  *
  * @throws PostgresFailure 'upgrading' if another process is about it, 'newer' for a store that is too new for this
- * version, StorageError if it has another number of shards.
+ * version, StorageError if it has another number of shards, or if there is none and none is to be created.
  */
 export async function migrate(connection: Connection, address: string, schema: Schema): Promise<void> {
-  const { tables = ownTables, migrations: steps = migrations } = schema;
+  const { tables = ownTables, migrations: steps = migrations, isMaking = true } = schema;
   const newest = newestVersion(schema);
-  if ((await readVersion(connection, address, newest)) >= newest) return;
+  const found = await readVersion(connection, address, newest);
+  if (found >= newest) return;
+  if (found === 0 && !isMaking) throw new StorageError('file.missing', `${address}: there is no store of windrow`);
   try {
     const [, [row] = []] = await connection.exec(
       `BEGIN; SELECT pg_try_advisory_xact_lock(${LOCK_CLASS}, ${SCHEMA_LOCK}) AS "isTaken"`,
