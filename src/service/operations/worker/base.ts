@@ -127,11 +127,11 @@ export class Base {
 
   /** The instant before which all results are stored. */
   #reachedMs(nowMs: number): number {
-    const { row, dueMs, isOver } = this.#parts.schedule;
+    const { schedule } = this.#parts;
+    const { row, dueMs, isOver } = schedule;
     if (isOver) return Number.NEGATIVE_INFINITY;
     if (row.processingType === 'stream') return dueMs === null ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-    const isWaiting = dueMs !== null && dueMs > nowMs;
-    return isWaiting && row.frequencyMs !== null && row.boundaryMs !== null ? row.boundaryMs : Number.NEGATIVE_INFINITY;
+    return schedule.isBetweenRuns(nowMs) ? row.boundaryMs! : Number.NEGATIVE_INFINITY;
   }
 
   /** The newest checkpoint that has taken nothing after an instant, and its state. */
