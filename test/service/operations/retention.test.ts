@@ -3,7 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { runBatch, type Series } from '../../../src/index.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { definitionOf, readOperations } from '../../../src/service/operations/request.js';
+import { deleteExpired, findExpired, type RuleFinder } from '../../../src/storage/samples/compaction/retention.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
+import type { Transaction } from '../../../src/storage/storage.js';
+import { itemCheckpoints } from '../../../src/storage/tables/operations.js';
 import { expectSame, runWithin, sceneArbitrary } from '../../laws/running.js';
 import { withKinds } from './drawn.js';
 import { change, item, minutes, START_MS } from './posted.js';
@@ -254,6 +257,106 @@ describe('retention waits', () => {
       'sum',
       long.value.map((x, i) => (i === 30 ? 1000 : i === 320 ? 2000 : x)),
     );
+  });
+});
+
+describe('the bases of items', () => {
+  let rig: Rig;
+  const open = async (sizes: RigOptions['sizes'], pool?: RigOptions['pool']): Promise<void> => {
+    const nowMs = START_MS + 10 * HOUR_MS;
+    rig = await openRig({
+      groups: 1,
+      segmentSamples: 10,
+      nowMs,
+      sizes: sizes!,
+      ...(pool === undefined ? {} : { pool }),
+    });
+    await rig.register([item('Aggregate', RUNNING, ['room'], 'sum')]);
+  };
+  afterEach(() => rig.close());
+  const send = async (from: number, to: number, count = 10): Promise<void> => {
+    for (let i = from; i < to; i += count) {
+      await rig.append(change(long, i, Math.min(to, i + count)));
+      await rig.worker().onIdle();
+    }
+  };
+  const inShard = <Result>(work: (tx: Transaction) => Promise<Result>) =>
+    rig.context.storage.transaction(rig.shardOf('room'), work);
+
+  it('are computed in many transactions, so that writers need not wait', async () => {
+    await open({ inlineSamplesMax: 20, sliceSamples: 10, sourceSamplesMin: 5, replaySamplesMax: 40 });
+    await send(0, 400);
+    while (await inShard((tx) => rig.context.samples.compact(tx, tx.lastCommit, { isEager: true })));
+    const before = await rig.context.storage.lastCommit(rig.shardOf('room'));
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+    // 30 slices of 10 samples; a transaction has room for a few of them.
+    expect((await rig.context.storage.lastCommit(rig.shardOf('room'))) - before).toBeGreaterThan(8);
+  });
+
+  it('are computed from earlier samples if the engine refuses checkpoints', async () => {
+    await open({ checkpointSamples: 10 });
+    await send(0, 400);
+    await rig.worker().stop();
+    const state = Uint8Array.of(1, 2, 3);
+    await inShard((tx) => tx.update(itemCheckpoints, [], { state, checksum: null }));
+    await rig.restart();
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+    await rig.kill();
+    await rig.append({ ...change(long, 399, 400), value: Float64Array.of(1000) });
+    await rig.worker().onIdle();
+    const plan = (await readOperations([item('Aggregate', RUNNING, ['room'], 'sum')])).plan;
+    const [expected] = runBatch(plan, [{ ...long, value: with1000(399) }]).series;
+    expectSame([{ ...expected!, ...(await rig.stored(expected!)) }], [expected!]);
+  });
+
+  it('change no results where a process of another version has deleted samples meanwhile', async () => {
+    await open({ checkpointSamples: 50 });
+    await send(0, 100, 55);
+    await rig.compact();
+    const before = await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true);
+    const scope = { organisation: 'acme', kind: 'samples' as const, timeseriesId: '', metric: '' };
+    const rule = { ...scope, keepMs: 1, createdMs: 0 };
+    const ruleFor: RuleFinder = ({ itemId }) => (itemId === null ? rule : undefined);
+    // The last checkpoint has taken 55 of the 100 samples.
+    await inShard(async (tx) => {
+      const { expired } = await findExpired(tx, 'acme', ruleFor, START_MS + 95 * 60_000);
+      await deleteExpired(tx, expired);
+    });
+    await send(100, 200, 100);
+    const later = await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true);
+    expect(later.value.subarray(0, before.value.length)).toEqual(before.value);
+    await rig.deleteBefore(START_MS + 180 * 60_000);
+    await rig.kill();
+    await rig.append({ ...change(long, 199, 200), value: Float64Array.of(5000) });
+    await rig.worker().onIdle();
+    const { value } = await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true);
+    expect(value.subarray(0, later.value.length)).toEqual(later.value);
+  });
+
+  it('wait for the next time if samples change again and again while a thread computes them', async () => {
+    const inline = createInlinePool();
+    let isRetention = false;
+    let count = 0;
+    const run: StepPool['run'] = async (...step) => {
+      const result = await inline.run(...step);
+      if (!isRetention || ++count > 20) return result;
+      await rig.append({ ...change(long, 30, 31), value: Float64Array.of(1000 + count) });
+      await expect.poll(() => waitingWork(rig)).not.toEqual([]);
+      isRetention = false;
+      await expect.poll(() => waitingWork(rig)).toEqual([]);
+      isRetention = true;
+      return result;
+    };
+    await open({ inlineSamplesMax: 20 }, () => ({ ...inline, run }));
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    isRetention = true;
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(count).toBe(3);
+    expect(await firstLeft(rig)).toBe(START_MS);
   });
 });
 
