@@ -65,7 +65,9 @@ async function deleteOldOfShard(
       ...(await findExpired(tx, organisation, ruleFor, clock.nowMs(), after)),
       hasItems: await hasItems(tx),
     }));
-    const expired = found.expired.filter(({ row, compactedCommit }) => copied(shard, row) >= compactedCommit);
+    const expired = found.expired
+      .map((one) => ({ ...one, copiedCommit: copied(shard, one.row) }))
+      .filter(({ copiedCommit, compactedCommit }) => copiedCommit >= compactedCommit);
     const keptCount = found.expired.length - expired.length;
     if (keptCount > 0) {
       const text = 'samples are kept longer than their rule: items of other shards have still to copy them';

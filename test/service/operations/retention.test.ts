@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runBatch, type Series } from '../../../src/index.js';
+import { setRetention } from '../../../src/service/identity/retention.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { definitionOf, readOperations } from '../../../src/service/operations/request.js';
+import { deleteOldSamples } from '../../../src/service/retention.js';
 import { deleteExpired, findExpired, type RuleFinder } from '../../../src/storage/samples/compaction/retention.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
-import type { Transaction } from '../../../src/storage/storage.js';
+import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { itemCheckpoints } from '../../../src/storage/tables/operations.js';
 import { expectSame, runWithin, sceneArbitrary } from '../../laws/running.js';
 import { withKinds } from './drawn.js';
@@ -156,6 +158,37 @@ describe('retention waits', () => {
     await rig.deleteBefore(START_MS + 5 * HOUR_MS);
     expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
     await isBatch(output);
+  });
+
+  it('for items of other shards, also for what is compacted while it is at work', async () => {
+    await open({ groups: 32 });
+    const output = ['a', 'b', 'c', 'd'].find((name) => rig.shardOf(name) !== rig.shardOf('room'))!;
+    await rig.register([item('Aggregate', RUNNING, ['room'], output)]);
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    await rig.compact();
+    const { context } = rig;
+    const { storage, samples } = context;
+    const scope = { organisation: 'acme', kind: 'samples' as const, timeseriesId: '', metric: '' };
+    await setRetention(context, { ...scope, keepMs: 5 * HOUR_MS });
+    const room = rig.shardOf('room');
+    const late = { ...change(long, 30, 31), value: Float64Array.of(1000) };
+    // While it waits for its transaction, a late sample comes, and its shard is compacted.
+    let held: ReturnType<Rig['holdReads']> | undefined;
+    const transaction: Storage['transaction'] = async (shard, work, options) => {
+      if (shard === room && held === undefined) {
+        held = rig.holdReads(room);
+        await storage.transaction(room, (tx) => samples.append(tx, 'acme', [late]));
+        while (await storage.transaction(room, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true })));
+      }
+      return storage.transaction(shard, work, options);
+    };
+    const read: Storage['read'] = (shard, work) => storage.read(shard, work);
+    const check = () => storage.check();
+    const beside = { ...context, storage: { ...storage, read, transaction, check } };
+    await deleteOldSamples(beside, rig.worker(), () => false);
+    held!.end();
+    expect(await firstLeft(rig)).toBe(START_MS);
   });
 
   it('for the next run of an item with a frequency', async () => {

@@ -121,13 +121,14 @@ async function computeMove(
 async function deleteSome(session: Session, organisation: string, endings: readonly Ending[]): Promise<number> {
   const taken: Deletable[] = [];
   let keptCount = 0;
-  for (const { row, beforeMs, endMs } of endings) {
+  for (const one of endings) {
+    const { row, beforeMs, endMs } = one;
     let takenMs = Number.POSITIVE_INFINITY;
     for (const { base, sources } of await session.readersOf(organisation, row)) {
       takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
     }
     if (takenMs < endMs) keptCount++;
-    taken.push({ row, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) });
+    taken.push({ ...one, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) });
     await session.countWork();
   }
   if (keptCount > 0) {
