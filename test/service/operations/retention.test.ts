@@ -293,6 +293,27 @@ describe('retention waits', () => {
   });
 });
 
+it('a shard where retention fails does not keep the others waiting', async () => {
+  const rig = await openRig({ groups: 32, segmentSamples: 10, nowMs: START_MS + 10 * HOUR_MS });
+  const { shards } = await rig.context.placements.of(rig.organisation);
+  const names = Array.from({ length: 200 }, (_, i) => `room-${i}`);
+  const ofShard = shards.map((shard) => names.find((name) => rig.shardOf(name) === shard)!);
+  for (const timeseriesId of ofShard) await rig.append({ ...change(long, 0, 400), timeseriesId });
+  for (const timeseriesId of ofShard) await rig.register([item('Aggregate', RUNNING, [timeseriesId], timeseriesId)]);
+  await rig.worker().onIdle();
+  const tried: number[] = [];
+  const worker = {
+    notePositions: async () => {},
+    deleteExpired: async (shard: number) => {
+      tried.push(shard);
+      throw new Error('simulated: this shard fails');
+    },
+  };
+  await rig.deleteBefore(START_MS + 5 * HOUR_MS, worker);
+  expect(new Set(tried)).toEqual(new Set(shards));
+  await rig.close();
+});
+
 describe('the bases of items', () => {
   let rig: Rig;
   const open = async (sizes: RigOptions['sizes'], pool?: RigOptions['pool']): Promise<void> => {
