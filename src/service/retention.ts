@@ -9,22 +9,21 @@ import {
 import { type Reader, type Storage, type Transaction, writeReserved } from '../storage/storage.js';
 import { itemCatalog } from '../storage/tables/operations.js';
 import type { SeriesRow } from '../storage/tables/samples.js';
-import { repeat, type StopWork } from './background.js';
+import { forLog, repeat, type StopWork } from './background.js';
 import type { ServiceContext } from './context.js';
 import { listRetention } from './identity/retention.js';
 import { type CopiedCommit, readCopied } from './operations/replicas.js';
 import type { Worker } from './operations/worker/worker.js';
 
 const PERIOD_MS = 600_000;
+const FAILURE = 'old samples were not deleted';
 
 /** Whoever knows when items no longer need samples. */
-type ItemWorker = Pick<Worker, 'deleteExpired' | 'notePositions'>;
+export type ItemWorker = Pick<Worker, 'deleteExpired' | 'notePositions'>;
 
 /** Deletes samples that have outlived their retention rule, now and then. */
 export function startRetention(context: ServiceContext, worker: ItemWorker): StopWork {
-  return repeat(context, PERIOD_MS, 'old samples were not deleted', (isStopped) =>
-    deleteOldSamples(context, worker, isStopped),
-  );
+  return repeat(context, PERIOD_MS, FAILURE, (isStopped) => deleteOldSamples(context, worker, isStopped));
 }
 
 /** Deletes samples that have outlived their retention rule, in short transactions. */
@@ -39,8 +38,15 @@ export async function deleteOldSamples(
     await worker.notePositions(shards);
     const copied = await readCopied(context.storage, organisation, shards);
     const ruleFor = createRuleFinder(rules);
-    for (const shard of shards)
-      await deleteOldOfShard({ context, worker, isStopped, copied }, shard, organisation, ruleFor);
+    for (const shard of shards) {
+      try {
+        await deleteOldOfShard({ context, worker, isStopped, copied }, shard, organisation, ruleFor);
+      } catch (error) {
+        // If the whole store is away, the others need not be tried.
+        await context.storage.check();
+        context.log.warn({ ...forLog(error), organisation, shard }, FAILURE);
+      }
+    }
   }
 }
 
@@ -65,7 +71,9 @@ async function deleteOldOfShard(
       ...(await findExpired(tx, organisation, ruleFor, clock.nowMs(), after)),
       hasItems: await hasItems(tx),
     }));
-    const expired = found.expired.filter(({ row, compactedCommit }) => copied(shard, row) >= compactedCommit);
+    const expired = found.expired
+      .map((one) => ({ ...one, copiedCommit: copied(shard, one.row) }))
+      .filter(({ copiedCommit, compactedCommit }) => copiedCommit >= compactedCommit);
     const keptCount = found.expired.length - expired.length;
     if (keptCount > 0) {
       const text = 'samples are kept longer than their rule: items of other shards have still to copy them';

@@ -9,7 +9,7 @@ import { definitionOf, readOperations } from '../../../src/service/operations/re
 import type { WorkerSizes } from '../../../src/service/operations/worker/sizes.js';
 import { Worker } from '../../../src/service/operations/worker/worker.js';
 import { Placements } from '../../../src/service/placements.js';
-import { deleteOldSamples } from '../../../src/service/retention.js';
+import { deleteOldSamples, type ItemWorker } from '../../../src/service/retention.js';
 import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
 import { systemRandom } from '../../../src/service/system.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
@@ -38,7 +38,7 @@ export interface Rig {
   register(request: unknown, isTold?: boolean): Promise<void>;
   compact(): Promise<void>;
   /** Compacts all that was absorbed, and lets a rule delete samples before an instant: one before now. */
-  deleteBefore(beforeMs: number): Promise<void>;
+  deleteBefore(beforeMs: number, by?: ItemWorker): Promise<void>;
   /** Stops the worker as a service does, and starts another. */
   restart(): Promise<void>;
   /** Drops the worker as a crash does, and starts another once the lease has ended. */
@@ -158,11 +158,11 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     compact: async () => {
       for (const shard of placement.shards) await compactSome(shard);
     },
-    deleteBefore: async (beforeMs) => {
+    deleteBefore: async (beforeMs, by = worker) => {
       for (const shard of placement.shards) while (await compactSome(shard));
       const scope = { organisation, kind: 'samples' as const, timeseriesId: '', metric: '' };
       await setRetention(context, { ...scope, keepMs: clock.nowMs() - beforeMs });
-      await deleteOldSamples(context, worker, () => false);
+      await deleteOldSamples(context, by, () => false);
     },
     restart: async () => {
       await worker.stop();

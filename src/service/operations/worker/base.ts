@@ -1,4 +1,4 @@
-import { OutputLimitError } from '../../../core/errors.js';
+import { CheckpointError } from '../../../core/errors.js';
 import { nextDouble } from '../../../core/next-double.js';
 import type { Plan } from '../../../plan/plan.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
@@ -32,6 +32,8 @@ export interface BaseMove {
   readonly state: Uint8Array | undefined;
   readonly slice: Slice;
   readonly from: Progress;
+  /** The checkpoint that it starts from; undefined at the start. */
+  readonly checkpoint: Checkpoint | undefined;
 }
 
 /**
@@ -53,23 +55,27 @@ export class Base {
 
   /** Where the item continues: at its newest checkpoint, or at the start. */
   async origin(session: BaseSession): Promise<Progress> {
-    const { checkpoints, results, plan, sources } = this.#parts;
-    const progress = checkpoints.last ?? this.#start();
-    // Nothing is deleted that the base has not taken.
-    if (checkpoints.base !== undefined) return progress;
-    const lacksUntilMs = await sources.lacksUntilMs(session, progress.positions);
-    if (lacksUntilMs === null) return progress;
-    if (checkpoints.last === undefined && (await results.isEmpty(session))) {
-      // It begins with what is left, and may always begin so again.
-      await checkpoints.setBase(session, progress, openAt(plan, undefined, limitsOf(session)).checkpoint());
-      return progress;
-    }
-    return { ...progress, lacksUntilMs: Math.max(lacksUntilMs, progress.lacksUntilMs ?? lacksUntilMs) };
+    const { checkpoints, results, plan } = this.#parts;
+    const progress = await this.#from(session, checkpoints.last);
+    const isNew = progress.lacksUntilMs !== null && checkpoints.last === undefined && (await results.isEmpty(session));
+    if (!isNew) return progress;
+    // It begins with what is left, and may always begin so again.
+    const start = { ...progress, lacksUntilMs: null };
+    await checkpoints.setBase(session, start, openAt(plan, undefined, limitsOf(session)).checkpoint());
+    return start;
   }
 
-  #start(): Progress {
-    const positions = startPositions(this.#parts.plan.sources.length);
-    return { positions, emittedMs: null, sampleCount: 0, lacksUntilMs: null };
+  /** A checkpoint, or the start; with what it lacks if samples after it were deleted. */
+  async #from(session: BaseSession, checkpoint: Checkpoint | undefined): Promise<Progress> {
+    const { checkpoints, plan, sources } = this.#parts;
+    const positions = startPositions(plan.sources.length);
+    const from = checkpoint ?? { positions, emittedMs: null, sampleCount: 0, lacksUntilMs: null };
+    // Nothing is deleted that the base has not taken.
+    if (checkpoints.base !== undefined) return from;
+    const lacksUntilMs = await sources.lacksUntilMs(session, from.positions);
+    return lacksUntilMs === null
+      ? from
+      : { ...from, lacksUntilMs: Math.max(lacksUntilMs, from.lacksUntilMs ?? lacksUntilMs) };
   }
 
   /** The part of a change that the item can still take; undefined if it has none. */
@@ -96,88 +102,94 @@ export class Base {
   }
 
   /**
-   * Moves the base to where samples are about to be deleted, as far as the item has come.
+   * Moves the base by one step towards where samples are about to be deleted, as far as the item has come.
    *
    * @param lastMs the time of the last sample of a source that is to be deleted.
-   * @returns a step to compute outside of the transaction, if it takes one.
+   * @returns whether steps are left, or a step to compute outside of the transaction.
    */
-  async move(session: BaseSession, lastMs: number): Promise<BaseMove | undefined> {
-    const { plan, schedule, sources } = this.#parts;
+  async move(session: BaseSession, lastMs: number): Promise<BaseMove | 'more' | 'done'> {
+    const { plan, schedule, sources, checkpoints } = this.#parts;
     const untilMs = Math.min(nextDouble(lastMs), this.#reachedMs(session.context.clock.nowMs()));
-    if (untilMs === Number.NEGATIVE_INFINITY || this.#running !== undefined) return undefined;
+    if (untilMs === Number.NEGATIVE_INFINITY || this.#running !== undefined) return 'done';
     try {
-      for (;;) {
-        const { from, state } = await this.#originUntil(session, lastMs);
-        const slice = await sources.readSlice(session, from.positions, session.sizes.sliceSamples, untilMs);
-        if (slice.sampleCount === 0 && from === this.#parts.checkpoints.base) return undefined;
-        const move: BaseMove = { item: schedule.row, plan, state, slice, from };
-        session.replayRoom -= slice.sampleCount;
-        const result = slice.sampleCount > session.sizes.inlineSamplesMax ? undefined : computeInline(session, move);
-        this.#running = move;
-        if (result === undefined) return move;
-        await this.endMove(session, move, result);
-        if (slice.isLast) return undefined;
-      }
+      const { checkpoint, state } = await this.#lastUntil(session, lastMs);
+      const from = await this.#from(session, checkpoint);
+      const slice = await sources.readSlice(session, from.positions, session.sizes.sliceSamples, untilMs);
+      if (slice.sampleCount === 0 && checkpoint !== undefined && checkpoint === checkpoints.base) return 'done';
+      const move: BaseMove = { item: schedule.row, plan, state, slice, from, checkpoint };
+      session.replayRoom -= slice.sampleCount;
+      const result = slice.sampleCount > session.sizes.inlineSamplesMax ? undefined : computeInline(session, move);
+      this.#running = move;
+      if (result === undefined) return move;
+      await this.endMove(session, move, result);
+      return slice.isLast ? 'done' : 'more';
     } catch (error) {
       if (!(error instanceof DamagedSamplesError)) throw error;
-      this.failMove(session, error);
-      return undefined;
+      this.#warn(session, error);
+      return 'done';
     }
   }
 
   /** The instant before which all results are stored. */
   #reachedMs(nowMs: number): number {
-    const { row, dueMs, isOver } = this.#parts.schedule;
+    const { schedule } = this.#parts;
+    const { row, dueMs, isOver } = schedule;
     if (isOver) return Number.NEGATIVE_INFINITY;
     if (row.processingType === 'stream') return dueMs === null ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-    const isWaiting = dueMs !== null && dueMs > nowMs;
-    return isWaiting && row.frequencyMs !== null && row.boundaryMs !== null ? row.boundaryMs : Number.NEGATIVE_INFINITY;
+    return schedule.isBetweenRuns(nowMs) ? row.boundaryMs! : Number.NEGATIVE_INFINITY;
   }
 
-  /** The newest checkpoint that has taken nothing after an instant, and its state. */
-  async #originUntil(session: BaseSession, lastMs: number) {
+  /** The newest checkpoint that has taken nothing after an instant, and its state; undefined if there is none. */
+  async #lastUntil(session: BaseSession, lastMs: number) {
     const { checkpoints, sources } = this.#parts;
     // A source in which the base has come further is read from there.
     const ofBase = checkpoints.base?.positions;
     const untilMs = sources.series.map((_, source) => Math.max(lastMs, ofBase?.[source] ?? lastMs));
     for (;;) {
-      const found: Checkpoint | undefined = checkpoints.lastUntil(untilMs);
-      if (found === undefined) {
-        const from = this.#start();
-        return {
-          from: { ...from, lacksUntilMs: await sources.lacksUntilMs(session, from.positions) },
-          state: undefined,
-        };
-      }
-      const state = await checkpoints.readState(session, found);
-      if (state !== undefined) return { from: found, state };
-      await checkpoints.drop(session, found);
+      const checkpoint: Checkpoint | undefined = checkpoints.lastUntil(untilMs);
+      const state = checkpoint === undefined ? undefined : await checkpoints.readState(session, checkpoint);
+      if (checkpoint === undefined || state !== undefined) return { checkpoint, state };
+      await checkpoints.drop(session, checkpoint);
     }
   }
 
-  /** Stores what was computed, unless it is outdated. */
-  async endMove(session: BaseSession, move: BaseMove, { results, state }: Pick<StepResult, 'results' | 'state'>) {
+  /** Stores what was computed. @returns false if it is outdated. */
+  async endMove(
+    session: BaseSession,
+    move: BaseMove,
+    { results, state }: Pick<StepResult, 'results' | 'state'>,
+  ): Promise<boolean> {
     const isValid = this.#running === move && this.#reachedMs(session.context.clock.nowMs()) > Number.NEGATIVE_INFINITY;
     this.#running = undefined;
     if (isValid) await this.#parts.checkpoints.setBase(session, progressAfter(move.from, move.slice, results), state);
+    return isValid;
   }
 
-  /** Notes that the item cannot take samples into its base; they stay. */
-  failMove({ context }: Pick<BaseSession, 'context'>, err: unknown): void {
+  /** Ends a step that failed. @returns whether to try again, from the checkpoint before. */
+  async failMove(session: BaseSession, move: BaseMove, error: unknown): Promise<boolean> {
+    const isCurrent = this.#running === move;
     this.#running = undefined;
+    if (isCurrent && move.checkpoint !== undefined && error instanceof CheckpointError) {
+      await this.#parts.checkpoints.drop(session, move.checkpoint);
+      return true;
+    }
+    this.#warn(session, error);
+    return false;
+  }
+
+  #warn({ context }: BaseSession, err: unknown): void {
     const { organisation, itemId } = this.#parts.schedule.row;
     const text = 'samples are kept longer than their rule: an item that reads them could not prepare for it';
     context.log.warn({ err, organisation, itemId }, text);
   }
 }
 
-/** Undefined if it makes too many results for a transaction. */
+/** Undefined if it fails: a thread may make more results, and what fails there, fails this item alone. */
 function computeInline(session: BaseSession, { plan, state, slice }: BaseMove): StepResult | undefined {
   try {
     return step(plan, state, slice.chunks, limitsOf(session));
-  } catch (error) {
-    if (error instanceof OutputLimitError) return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }
 

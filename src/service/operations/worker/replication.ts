@@ -25,8 +25,8 @@ import type { Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 
 const CHANGES_READ = 1000;
-/** A position without changes is written only when it is this many commits behind. */
-const COMMITS_BEHIND_MAX = 256;
+/** A position without changes is written only when it is more commits behind than this. */
+const COMMITS_BEHIND_MAX = 255;
 
 /** Runs a job in a transaction of the shard, under its claim. */
 type InSession = <Result>(work: (session: Session) => Promise<Result>) => Promise<Result | undefined>;
@@ -65,8 +65,6 @@ export class Replication {
   /** By name: the commit that wrote the provisional samples of a replica. */
   readonly #previewCommits = new Map<string, number>();
   #hasWritten = false;
-  /** Whether the next run stores all positions, however few commits they are behind. */
-  notesPositions = false;
 
   constructor(context: ServiceContext, shard: number, sizes: WorkerSizes, inSession: InSession) {
     this.#context = context;
@@ -80,13 +78,17 @@ export class Replication {
     return this.#replicas.has(sourceShard);
   }
 
-  /** Applies the latest changes of the other shards. @returns whether anything has changed. */
-  async run(): Promise<boolean> {
+  /**
+   * Applies the latest changes of the other shards.
+   *
+   * @param behindMax how many commits a stored position may be behind.
+   * @returns whether anything has changed.
+   */
+  async run(behindMax = COMMITS_BEHIND_MAX): Promise<boolean> {
     this.#hasWritten = false;
     try {
       // If the catalogue changes in between, start again.
-      while (!(await this.#runOnce()));
-      this.notesPositions = false;
+      while (!(await this.#runOnce(behindMax)));
     } catch (error) {
       this.#catalogCommit = -1;
       this.#previewCommits.clear();
@@ -95,10 +97,10 @@ export class Replication {
     return this.#hasWritten;
   }
 
-  async #runOnce(): Promise<boolean> {
+  async #runOnce(behindMax: number): Promise<boolean> {
     const found = await this.#context.storage.read(this.#shard, (tx) => this.#readState(tx));
     for (const { sourceShard, readCommit } of found.progress) {
-      if (!(await this.#follow(sourceShard, readCommit))) return false;
+      if (!(await this.#follow(sourceShard, readCommit, behindMax))) return false;
       for (const row of this.#replicas.get(sourceShard)?.values() ?? []) {
         if (!row.isFilled && !(await this.#fill(row))) return false;
       }
@@ -127,7 +129,7 @@ export class Replication {
   }
 
   /** Applies the changes of a shard up to its last commit. @returns false if the catalogue has changed meanwhile. */
-  async #follow(sourceShard: number, writtenCommit: number | null): Promise<boolean> {
+  async #follow(sourceShard: number, writtenCommit: number | null, behindMax: number): Promise<boolean> {
     const known = this.#replicas.get(sourceShard) ?? new Map<string, ReplicaRow>();
     for (let written = writtenCommit; ; ) {
       const from = written === null ? null : Math.max(written, this.#readCommits.get(sourceShard) ?? 0);
@@ -136,8 +138,7 @@ export class Replication {
       const news = { ...found, previews };
       const { lastCommit, isAll, isForgotten, changes, moved } = news;
       const isNews = isForgotten || changes.length + previews.length + moved.length > 0;
-      const behindMax = this.notesPositions ? 1 : COMMITS_BEHIND_MAX;
-      if (isNews || written === null || lastCommit - written >= behindMax) {
+      if (isNews || written === null || lastCommit - written > behindMax) {
         const isDone = await this.#write(async (session) => {
           const now = await session.tx.get(replicationProgress, { sourceShard });
           if (session.catalogCommit !== this.#catalogCommit || now?.readCommit !== written) return false;

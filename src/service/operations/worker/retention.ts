@@ -26,6 +26,9 @@ interface Ending extends Deletable {
 /** The items that read such series, each with the latest of these ends. */
 type EndsOfItems = readonly (readonly [itemId: string, endMs: number])[];
 
+/** How often an item begins again whose samples change meanwhile; then they stay until the next time. */
+const OUTDATED_MAX = 3;
+
 /**
  * Deletes expired samples of a shard with items. First the items that read them move their bases, so that they can
  * compute again without these samples; what an item has still to take stays until the next time.
@@ -64,57 +67,68 @@ async function findEndings(session: Session, organisation: string, expired: read
 }
 
 async function moveBases(parts: RetentionParts, organisation: string, items: EndsOfItems): Promise<void> {
+  let outdatedCount = 0;
   for (let next = 0; next < items.length && !parts.isStopping(); ) {
     const begin = next;
     const done = await parts.inSession((session) => moveSome(session, organisation, items, begin));
     if (done === undefined) return;
     next = done.next;
-    if (done.move !== undefined && !(await computeMove(parts, done.move))) next++;
+    if (next > begin) outdatedCount = 0;
+    if (done.move === undefined) continue;
+    const end = await computeMove(parts, done.move);
+    if (end === 'outdated') outdatedCount++;
+    if (end !== 'failed' && outdatedCount < OUTDATED_MAX) continue;
+    next++;
+    outdatedCount = 0;
   }
 }
 
 /** Moves what one transaction can, from one of the items on. */
 async function moveSome(session: Session, organisation: string, items: EndsOfItems, begin: number) {
   let next = begin;
-  while (next < items.length && (next === begin || session.hasRoom)) {
+  do {
     const [itemId, endMs] = items[next]!;
     const item = await session.itemOf(organisation, itemId);
-    const move = await item?.base.move(session, endMs);
-    if (move !== undefined) return { next, move };
+    const move = (await item?.base.move(session, endMs)) ?? 'done';
+    if (typeof move !== 'string') return { next, move };
+    if (move === 'done') next++;
     await session.countWork(item?.plan.steps.length);
-    next++;
-  }
+  } while (next < items.length && session.hasRoom);
   return { next, move: undefined };
 }
 
-/** @returns whether the item may go on. */
-async function computeMove({ context, pool, inSession }: RetentionParts, move: BaseMove): Promise<boolean> {
+/** Computes a step in a thread. @returns whether to go on, to begin again as it was outdated, or to give up. */
+async function computeMove(
+  { context, pool, inSession }: RetentionParts,
+  move: BaseMove,
+): Promise<'more' | 'outdated' | 'failed'> {
   const { plan, state, slice } = move;
   const { outputSamplesMax } = context.settings;
   const outcome = await pool.run(plan, state, slice.chunks, { maxOutputSamples: outputSamplesMax }).then(
     (result) => ({ result }),
     (failure: unknown) => ({ failure }),
   );
-  const isDone = await inSession(async (session) => {
-    const item = await session.itemOf(move.item.organisation, move.item.itemId);
-    if ('failure' in outcome) item?.base.failMove(session, outcome.failure);
-    else await item?.base.endMove(session, move, outcome.result);
-    return 'result' in outcome;
+  const end = await inSession(async (session) => {
+    const { base } = (await session.itemOf(move.item.organisation, move.item.itemId)) ?? {};
+    if (base === undefined) return 'failed';
+    if ('result' in outcome) return (await base.endMove(session, move, outcome.result)) ? 'more' : 'outdated';
+    return (await base.failMove(session, move, outcome.failure)) ? 'more' : 'failed';
   });
-  return isDone === true;
+  return end ?? 'failed';
 }
 
 /** @returns how many of the first series are done. */
 async function deleteSome(session: Session, organisation: string, endings: readonly Ending[]): Promise<number> {
   const taken: Deletable[] = [];
   let keptCount = 0;
-  for (const { row, beforeMs, endMs } of endings) {
+  for (const one of endings) {
+    const { row, beforeMs, endMs } = one;
     let takenMs = Number.POSITIVE_INFINITY;
     for (const { base, sources } of await session.readersOf(organisation, row)) {
       takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
     }
     if (takenMs < endMs) keptCount++;
-    taken.push({ row, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) });
+    taken.push({ ...one, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) });
     await session.countWork();
   }
   if (keptCount > 0) {

@@ -42,6 +42,15 @@ export class Schedule {
     return this.#row.state === 'Completed' || this.#row.state === 'Failed';
   }
 
+  /** Whether all results before the boundary are stored, and nothing is due before the next run. */
+  isBetweenRuns(nowMs: number): boolean {
+    const { frequencyMs, boundaryMs } = this.#row;
+    if (frequencyMs === null || boundaryMs === null) return false;
+    const nextMs = boundaryMs + frequencyMs;
+    // Not so in the pause after a failure, nor where the clock was set back before a late sample was computed.
+    return this.#dueMs === nextMs && nextMs > nowMs && this.#attemptCount === 0;
+  }
+
   update({ transitions }: Pick<ScheduleSession, 'transitions'>, changes: Partial<ItemRow>): void {
     transitions.change(this.#row, changes);
     this.#row = { ...this.#row, ...changes };

@@ -44,6 +44,8 @@ export class ShardWorker {
   #replicating: Promise<boolean> | undefined;
   /** Whether something was written since the current replication began. */
   #isReplicationDue = false;
+  /** Whether the next replication stores all positions, however few commits they are behind. */
+  #notesPositions = false;
   /** An absorb whose transaction has not begun yet. */
   #waiting: Promise<boolean> | undefined;
 
@@ -79,7 +81,9 @@ export class ShardWorker {
     try {
       while (this.#isReplicationDue) {
         this.#isReplicationDue = false;
-        isNew = (await this.#replication.run()) || isNew;
+        const behindMax = this.#notesPositions ? 0 : undefined;
+        this.#notesPositions = false;
+        isNew = (await this.#replication.run(behindMax)) || isNew;
       }
     } finally {
       // In the turn of the last look at what is due, or a call in between would be lost.
@@ -90,7 +94,7 @@ export class ShardWorker {
 
   /** Stores how far the logs of other shards have been read, which is otherwise stored now and then. */
   async notePositions(): Promise<void> {
-    this.#replication.notesPositions = true;
+    this.#notesPositions = true;
     await this.replicate();
   }
 

@@ -118,8 +118,9 @@ export class Worker {
     for (const shard of shards) {
       const worker = this.#held.get(shard)?.worker;
       if (worker === undefined || this.#state !== 'started') continue;
-      const done = this.#guard(shard, () => worker.notePositions());
-      this.#track(done.catch(() => {}));
+      // Without them, samples wait.
+      const done = this.#guard(shard, () => worker.notePositions()).catch((error) => this.#report(error, shard));
+      this.#track(done);
       await done;
     }
   }

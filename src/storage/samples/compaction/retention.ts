@@ -69,7 +69,10 @@ export async function findExpired(
 }
 
 /** A series, and the time before which its segments are to be deleted. */
-export type Deletable = Pick<Expired, 'row' | 'beforeMs'>;
+export interface Deletable extends Pick<Expired, 'row' | 'beforeMs'> {
+  /** The commit up to which other shards have copied its changes, if they do: later ones must not be in segments. */
+  readonly copiedCommit?: number;
+}
 
 /** Where the last of the segments of a series ends that may be deleted; undefined if none may. */
 export async function lastExpiredMs(tx: Reader, { row, beforeMs }: Deletable): Promise<number | undefined> {
@@ -94,8 +97,8 @@ export const SERIES_PER_TRANSACTION = 100;
 export async function deleteExpired(tx: Transaction, expired: readonly Deletable[]): Promise<number> {
   let room = SEGMENTS_PER_TRANSACTION;
   const some = expired.slice(0, SERIES_PER_TRANSACTION);
-  for (const [index, { row, beforeMs }] of some.entries()) {
-    room -= await deleteOfSeries(tx, row, beforeMs, room);
+  for (const [index, one] of some.entries()) {
+    room -= await deleteOfSeries(tx, one, room);
     // It may have more.
     if (room <= 0) return index;
   }
@@ -103,10 +106,19 @@ export async function deleteExpired(tx: Transaction, expired: readonly Deletable
 }
 
 /** @returns how many were deleted. */
-async function deleteOfSeries(tx: Transaction, of: SeriesRow, beforeMs: number, room: number): Promise<number> {
-  const { organisation, timeseriesId, metric } = of;
+async function deleteOfSeries(
+  tx: Transaction,
+  {
+    row: { organisation, timeseriesId, metric, seriesKey },
+    beforeMs,
+    copiedCommit = Number.POSITIVE_INFINITY,
+  }: Deletable,
+  room: number,
+): Promise<number> {
   const row = await tx.get(series, { organisation, timeseriesId, metric });
-  if (row === undefined || row.seriesKey !== of.seriesKey) return 0;
+  if (row === undefined || row.seriesKey !== seriesKey) return 0;
+  // More may have been compacted since it was found.
+  if (compactedOf(await readProgress(tx), seriesKey) > copiedCommit) return 0;
   const range = [
     ['seriesKey', '=', row.seriesKey],
     ['endMs', '<', beforeMs],
