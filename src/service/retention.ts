@@ -50,7 +50,7 @@ export async function deleteOldSamples(
   }
 }
 
-interface RetentionParts {
+interface RetentionRound {
   readonly context: ServiceContext;
   readonly worker: ItemWorker;
   readonly isStopped: () => boolean;
@@ -58,7 +58,7 @@ interface RetentionParts {
 }
 
 async function deleteOldOfShard(
-  { context, worker, isStopped, copied }: RetentionParts,
+  { context, worker, isStopped, copied }: RetentionRound,
   shard: number,
   organisation: string,
   ruleFor: RuleFinder,

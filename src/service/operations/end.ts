@@ -2,6 +2,7 @@ import type { SeriesReference } from '../../core/series.js';
 import { inTurns } from '../../storage/next-turn.js';
 import { equal, type Transaction } from '../../storage/storage.js';
 import {
+  BASE_ORDINAL,
   dueAtOnce,
   type EndedPatternRow,
   endedPatterns,
@@ -23,16 +24,25 @@ import { sourcesOf } from './sources.js';
 /** How many members of patterns one transaction registers or deletes, as others wait for it: each takes about 1 ms. */
 export const MEMBERS_PER_TRANSACTION = 50;
 
-/** Deletes the sources, state and work of items. @returns the series that they read */
+/**
+ * Deletes the sources, state and work of items.
+ *
+ * @param keepingBase those of them that go on from their base.
+ * @returns the series that they read
+ */
 export async function forgetWork(
   tx: Transaction,
   organisation: string,
   itemIds: readonly string[],
+  keepingBase: readonly string[] = [],
 ): Promise<readonly SeriesReference[]> {
   const where = [...equal({ organisation }), ['itemId', 'in', itemIds]] as const;
   const sources = await sourcesOf(tx, organisation, itemIds);
   await tx.delete(itemSources, where);
-  await tx.delete(itemCheckpoints, where);
+  const without = itemIds.filter((itemId) => !keepingBase.includes(itemId));
+  await tx.delete(itemCheckpoints, [...equal({ organisation }), ['itemId', 'in', without]]);
+  const later = ['ordinal', '>', BASE_ORDINAL] as const;
+  await tx.delete(itemCheckpoints, [...equal({ organisation }), ['itemId', 'in', keepingBase], later]);
   await tx.delete(itemWork, where);
   return sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
 }

@@ -242,11 +242,15 @@ async function replaceItems(
     organisation,
     replaced.map(({ existing, message }) => ({ item: existing, message })),
   );
-  const sourcesBefore = await forgetWork(
-    tx,
-    organisation,
-    replaced.map(({ existing }) => existing.itemId),
-  );
+  // What retention has deleted cannot be computed again.
+  const keepingBase: string[] = [];
+  for (const { existing, definition } of replaced) {
+    const isSame = existing.planHash === definition.planHash && existing.engineVersion === ENGINE_VERSION;
+    const isNeeded = isSame && (await samples.forgottenMs(tx, organisation, definition.plan.sources)) !== undefined;
+    if (isNeeded) keepingBase.push(existing.itemId);
+  }
+  const itemIds = replaced.map(({ existing }) => existing.itemId);
+  const sourcesBefore = await forgetWork(tx, organisation, itemIds, keepingBase);
   // Results of the same plan are replaced where they differ; until then they stay readable.
   const outdated = replaced.filter(({ existing, definition }) => existing.planHash !== definition.planHash);
   await deleteResults(

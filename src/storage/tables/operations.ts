@@ -188,6 +188,12 @@ export const itemWork = defineTable(
 );
 
 /**
+ * The base is the checkpoint from which an item computes all that it may still have to compute, once retention has
+ * deleted samples before it. It comes before all others, and is not dropped for being one of too many.
+ */
+export const BASE_ORDINAL = -1;
+
+/**
  * States of an item along time, to resume from. Each is consistent with the store: it is what follows from the stored
  * samples up to its positions. A change before these deletes it and all later ones.
  */

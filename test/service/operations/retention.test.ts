@@ -26,7 +26,7 @@ type Action =
     }
   | { readonly kind: 'advance'; readonly share: number }
   | { readonly kind: 'fail'; readonly count: number }
-  | { readonly kind: 'idle' | 'restart' | 'kill' | 'compact' };
+  | { readonly kind: 'idle' | 'restart' | 'kill' | 'compact' | 'register' };
 
 // `fc.double` would nearly always be close to 0.
 const share = fc.nat(1000).map((permille) => permille / 1000);
@@ -40,7 +40,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   writing('delete', 1, 4),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), share }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail'), count: fc.nat(4) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('idle', 'idle', 'restart', 'kill', 'compact') }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('idle', 'idle', 'restart', 'kill', 'compact', 'register') }) },
 ) as fc.Arbitrary<Action>;
 /** Each source goes on by some samples, some of the others happen, and then retention has its turn. */
 const round = fc.record({
@@ -104,7 +104,7 @@ it('results equal one batch over all samples ever stored, after retention, late 
           await rig.register(body);
           for (const { counts, actions, isIdle, retained } of rounds) {
             for (const [source, count] of counts.entries()) await ledger.sendNext(source, count);
-            for (const one of actions) await act(ledger, one);
+            for (const one of actions) await act(ledger, one, body);
             if (isIdle) await rig.worker().onIdle();
             await ledger.retain(retained);
           }
@@ -414,7 +414,7 @@ describe('the bases of items', () => {
   });
 });
 
-async function act(ledger: Ledger, one: Action): Promise<void> {
+async function act(ledger: Ledger, one: Action, body: readonly unknown[]): Promise<void> {
   const { rig } = ledger;
   switch (one.kind) {
     case 'next':
@@ -429,6 +429,8 @@ async function act(ledger: Ledger, one: Action): Promise<void> {
       return rig.failFrom(one.count, 1);
     case 'idle':
       return rig.worker().onIdle();
+    case 'register':
+      return rig.register(body);
     default:
       return rig[one.kind]();
   }

@@ -184,6 +184,16 @@ describe('after retention has deleted samples, an item that starts anew', () => 
     },
   );
 
+  it.each(requests)('goes on from its base if it is posted again: %s %j', async (operation, parameters) => {
+    const request = year(operation, parameters);
+    await forget(request);
+    await posting.run(request);
+    expect(await posting.stored(out)).toEqual(await expected(request));
+    await send(posting.service.clock.nowMs() - 40 * DAY_MS, 700);
+    await send(posting.service.clock.nowMs() + DAY_MS, 5);
+    expect(await posting.stored(out)).toEqual(await expected(request));
+  });
+
   it('keeps its results if it has lost its checkpoints, also where it starts from new ones', async () => {
     const { clock } = posting.service;
     const startMs = clock.nowMs() - 40_000 * 60_000;

@@ -1,6 +1,6 @@
 import { equal, type Transaction } from '../../../storage/storage.js';
 import { defineTable, integer, type RowIn, realOrNull, text } from '../../../storage/table.js';
-import { checkpointChecksum, itemCheckpoints } from '../../../storage/tables/operations.js';
+import { BASE_ORDINAL, checkpointChecksum, itemCheckpoints } from '../../../storage/tables/operations.js';
 import type { Positions } from '../compute/slice.js';
 import type { WorkerSizes } from './sizes.js';
 
@@ -13,12 +13,6 @@ export interface Progress {
   /** Results up to here may rest on samples that retention had deleted before they were read; null if none may. */
   readonly lacksUntilMs: number | null;
 }
-
-/**
- * The base is the checkpoint from which an item computes all that it may still have to compute, once retention has
- * deleted samples before it. It comes before all others, and is not dropped for being one of too many.
- */
-const BASE_ORDINAL = -1;
 
 /** A checkpoint without its state: enough to choose one to resume from. */
 export interface Checkpoint extends Progress {

@@ -58,8 +58,8 @@ async function findEndings(session: Session, organisation: string, expired: read
     const endMs = await lastExpiredMs(session.tx, one);
     if (endMs === undefined) continue;
     endings.push({ ...one, endMs });
-    for (const { results } of await session.readersOf(organisation, one.row)) {
-      items.set(results.itemId, Math.max(endMs, items.get(results.itemId) ?? endMs));
+    for (const itemId of await session.readerIdsOf(organisation, one.row)) {
+      items.set(itemId, Math.max(endMs, items.get(itemId) ?? endMs));
     }
     await session.countWork();
   }

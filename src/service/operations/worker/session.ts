@@ -130,6 +130,10 @@ export class Session implements ItemSession {
     return this.itemsOf(organisation, await this.#cache.readersOf(this.tx, organisation, series));
   }
 
+  readerIdsOf(organisation: string, series: SeriesReference): Promise<readonly string[]> {
+    return this.#cache.readersOf(this.tx, organisation, series);
+  }
+
   async forgottenMs(organisation: string, source: SeriesReference): Promise<number | undefined> {
     const key = `${organisation.length}:${organisation}${seriesKey(source)}`;
     if (!this.#forgottenMs.has(key)) {
