@@ -82,7 +82,7 @@ export class Base {
   async takeable(session: BaseSession, source: number, change: SourceChange): Promise<SourceChange | undefined> {
     const { checkpoints, sources } = this.#parts;
     const positionMs = checkpoints.base?.positions[source];
-    // Until something is deleted, the item can start without its base. After that, no source can be read from before it.
+    // Until something is deleted, the item can start without its base. Then no source is read from before it any more.
     if (positionMs === undefined || startOf(change) > positionMs || !(await sources.haveForgotten(session))) {
       return change;
     }
