@@ -34,13 +34,14 @@ const writing = (kind: string, weight: number, max: number) => ({
   weight,
   arbitrary: fc.record({ kind: fc.constant(kind), source: fc.nat(2), from: share, count: fc.integer({ min: 1, max }) }),
 });
+const upkeep = fc.constantFrom('idle', 'idle', 'restart', 'kill', 'compact', 'register');
 const action: fc.Arbitrary<Action> = fc.oneof(
   writing('next', 3, 12),
   writing('late', 3, 4),
   writing('delete', 1, 4),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), share }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail'), count: fc.nat(4) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('idle', 'idle', 'restart', 'kill', 'compact', 'register') }) },
+  { weight: 4, arbitrary: fc.record({ kind: upkeep }) },
 ) as fc.Arbitrary<Action>;
 /** Each source goes on by some samples, some of the others happen, and then retention has its turn. */
 const round = fc.record({
