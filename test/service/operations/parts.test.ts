@@ -16,6 +16,7 @@ import {
 } from '../../../src/service/operations/worker/checkpoints.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
 import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/samples.js';
+import { BASE_ORDINAL } from '../../../src/storage/tables/operations.js';
 import { linesOf, sceneArbitrary } from '../../laws/running.js';
 import { minutes } from './posted.js';
 
@@ -147,6 +148,22 @@ describe('checkpoints', () => {
     // However old a change is, the checkpoint before it is older by at most a fixed share of that age.
     const ages = checkpoints.map(({ sampleCount }) => 1000 - sampleCount);
     for (const [k, age] of ages.entries()) if (k > 0) expect(ages[k - 1]!).toBeLessThanOrEqual(6 * age + 6);
+  });
+
+  it('are thinned out without the base', () => {
+    const own = { positions: [0], ...start, sampleCount: 0, byteCount: 100 };
+    let checkpoints: Checkpoint[] = [{ ...own, ordinal: BASE_ORDINAL }];
+    for (let ordinal = 0; ordinal < 20; ordinal++) {
+      checkpoints.push({ ...own, ordinal, sampleCount: ordinal + 1 });
+      const dropped = checkpointToDrop(checkpoints, { checkpointsMax: 3, checkpointBytesMax: 1e9 });
+      checkpoints = checkpoints.filter((one) => one !== dropped);
+    }
+    expect(checkpoints.length).toBe(3);
+    expect(checkpoints[0]!.ordinal).toBe(BASE_ORDINAL);
+    // However large: then there is only the last one beside it.
+    const sizes = { checkpointsMax: 1, checkpointBytesMax: 1 };
+    expect(checkpointToDrop(checkpoints, sizes)).toBe(checkpoints[1]);
+    expect(checkpointToDrop([checkpoints[0]!, checkpoints[2]!], sizes)).toBeUndefined();
   });
 
   it('are fewer if states are large', () => {
