@@ -1,5 +1,6 @@
 import { describeValue, WindrowError } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
+import { jsonNumber } from '../../core/json-number.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
 import { textLines } from '../lines.js';
@@ -85,9 +86,7 @@ function createWriter(onBytes: (bytes: Uint8Array) => void): FormatWriter {
   function write({ timeseriesId, metric, timeMs, value }: Series): void {
     const names = `","timeseriesId":${JSON.stringify(timeseriesId)},"metric":${JSON.stringify(metric)},"value":`;
     for (let row = 0; row < timeMs.length; row++) {
-      // JSON.stringify writes −0 as 0.
-      const number = Object.is(value[row], -0) ? '-0' : String(value[row]);
-      text += `{"timestamp":"${formatInstant(timeMs[row]!)}${names}${number}}\n`;
+      text += `{"timestamp":"${formatInstant(timeMs[row]!)}${names}${jsonNumber(value[row]!)}}\n`;
       if (text.length >= BUFFER_LENGTH) flush();
     }
   }

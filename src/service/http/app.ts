@@ -10,9 +10,10 @@ import {
 } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { defaultSettings } from '../settings.js';
-import { CORRELATION_HEADER, createRequestIds, logAnswer, pathOf } from './correlation.js';
+import { CORRELATION_HEADER, createRequestIds, logAnswer } from './correlation.js';
 import { errorEnvelope } from './envelope.js';
 import { answerError } from './errors.js';
+import { pathOf } from './path.js';
 
 /** Options of our own server. */
 export interface AppOptions extends Pick<ServiceContext, 'random'> {

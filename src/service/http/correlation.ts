@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { badRequest } from './errors.js';
+import { pathOf } from './path.js';
 
 export const CORRELATION_HEADER = 'x-correlation-id';
 // The form that `createRequestIds` makes. Another server's ids are mere counters, useless later.
@@ -79,9 +80,4 @@ function isLogged(log: FastifyBaseLogger & { isLevelEnabled?(level: string): boo
 function describe({ method, url, principal }: FastifyRequest) {
   const caller = principal === undefined ? {} : { clientId: principal.clientId, organisation: principal.organisation };
   return { method, path: pathOf(url), ...caller };
-}
-
-/** The path of a URL: what is after it may be private. */
-export function pathOf(url: string): string {
-  return url.replace(/\?.*$/s, '');
 }

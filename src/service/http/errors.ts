@@ -4,6 +4,7 @@ import { optionName } from '../../formats/table/table-options.js';
 import { DamagedSamplesError, StorageFullError } from '../../storage/errors.js';
 import { errorEnvelope } from './envelope.js';
 import { BODY_TYPES } from './media-types.js';
+import { pathOf } from './path.js';
 
 /** An error answer, thrown by a route; the app wraps it in an envelope (interface 2.2). */
 export class ServiceError extends Error {
@@ -158,7 +159,7 @@ function messageInOurWords(
   message: string,
   request: FastifyRequest,
 ): string | undefined {
-  const path = request.url.replace(/\?.*$/s, '');
+  const path = pathOf(request.url);
   if (code === 'FST_ERR_BAD_URL') return `the path ${path} is not percent-encoded UTF-8; send a % itself as %25`;
   // Of the folders with pages.
   if (message === 'Bad Request') return `the path ${path} has a character that no page has in its name, such as %00`;

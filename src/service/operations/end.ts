@@ -41,8 +41,10 @@ export async function forgetWork(
   await tx.delete(itemSources, where);
   const without = itemIds.filter((itemId) => !keepingBase.includes(itemId));
   await tx.delete(itemCheckpoints, [...equal({ organisation }), ['itemId', 'in', without]]);
-  const later = ['ordinal', '>', BASE_ORDINAL] as const;
-  await tx.delete(itemCheckpoints, [...equal({ organisation }), ['itemId', 'in', keepingBase], later]);
+  if (keepingBase.length > 0) {
+    const later = ['ordinal', '>', BASE_ORDINAL] as const;
+    await tx.delete(itemCheckpoints, [...equal({ organisation }), ['itemId', 'in', keepingBase], later]);
+  }
   await tx.delete(itemWork, where);
   return sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
 }

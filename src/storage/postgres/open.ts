@@ -16,6 +16,8 @@ export interface PostgresOptions extends Schema, Partial<Waiting> {
   /** In the form of libpq: `postgres://user@host1,host2/database`. */
   readonly address: string;
   readonly clock: { monotonicMs(): number };
+  /** Whether to create the store if there is none; by default yes. */
+  readonly isMaking?: boolean;
   /** The most connections, not counting the one for notifications. */
   readonly connectionCountMax?: number;
   /** How long to wait for a database that cannot be reached or takes no writes; by default as long as for any work. */
@@ -29,11 +31,11 @@ const CONNECTION_COUNT_MAX = 10;
  * Opens the store in a PostgreSQL database; creates it if the database is empty. Waits for a database that cannot be
  * reached now, as during a failover, and for another process that upgrades it.
  *
- * @throws StorageError 'storage.newer' for a store of a newer version, 'storage.failed' if the database cannot be
+ * @throws StorageError 'storage.newer' for a store of a newer version, 'file.missing' if there is none to open, 'storage.failed' if the database cannot be
  * entered, or could not be reached for `waitMsMax`; the reason of `signal` once that is aborted.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
-  const { clock, connectionCountMax = CONNECTION_COUNT_MAX, limits } = options;
+  const { clock, connectionCountMax = CONNECTION_COUNT_MAX, isMaking = true, limits } = options;
   const address = parseAddress(options.address);
   const servers = new Servers(await loadPackage(), address, limits);
   const name = randomUUID();
@@ -45,7 +47,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const explain = (error: unknown) => explained(error, address.text);
   const enter = async () => {
     await pool.use(async (connection) => {
-      await migrate(connection, address.text, options);
+      await migrate(connection, address.text, options, isMaking);
       await forgetWriters(connection);
       await hints.start(connection);
     });

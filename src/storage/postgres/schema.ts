@@ -52,8 +52,6 @@ export interface Schema {
   readonly tables?: readonly Table<never>[];
   /** The steps from version 1 upwards. */
   readonly migrations?: readonly Migration[];
-  /** Whether to create the store if there is none; by default yes. */
-  readonly isMaking?: boolean;
 }
 
 /** The version of the stores that a windrow with this schema creates. */
@@ -94,8 +92,13 @@ const MIGRATION_MS_MAX = 3_600_000;
  * @throws PostgresFailure 'upgrading' if another process is about it, 'newer' for a store that is too new for this
  * version, StorageError if it has another number of shards, or if there is none and none is to be created.
  */
-export async function migrate(connection: Connection, address: string, schema: Schema): Promise<void> {
-  const { tables = ownTables, migrations: steps = migrations, isMaking = true } = schema;
+export async function migrate(
+  connection: Connection,
+  address: string,
+  schema: Schema,
+  isMaking: boolean,
+): Promise<void> {
+  const { tables = ownTables, migrations: steps = migrations } = schema;
   const newest = newestVersion(schema);
   const found = await readVersion(connection, address, newest);
   if (found >= newest) return;

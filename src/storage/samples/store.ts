@@ -283,8 +283,9 @@ export class SampleStore {
     // As they are read: merged with the final samples, which win.
     const shown = await this.read(tx, organisation, of, { fromMs: provisional.timeMs[0] ?? Infinity });
     // Whoever waits for the name of a result to be free looks at deletions.
-    const isEmpty = await this.#isEmpty(tx, organisation, of);
-    const emptied = isEmpty ? { deleted: { fromMs: TIME_MS_MIN, untilMs: TIME_MS_END } } : {};
+    const emptied = (await this.isEmpty(tx, organisation, of))
+      ? { deleted: { fromMs: TIME_MS_MIN, untilMs: TIME_MS_END } }
+      : {};
     await this.append(tx, organisation, [{ timeseriesId, metric, ...shown, ...emptied }], { itemId });
     this.#lookedUp.forget(tx, organisation, [of]);
     await tx.delete(provisionalSamples, equal({ seriesKey: row.seriesKey }));
@@ -294,9 +295,14 @@ export class SampleStore {
   }
 
   /** Whether a series has no samples, not even damaged ones. */
-  async #isEmpty(tx: Reader, organisation: string, of: SeriesReference): Promise<boolean> {
+  async isEmpty(
+    tx: Reader,
+    organisation: string,
+    of: SeriesReference,
+    range: Pick<SampleRange, 'isFinalOnly'> = {},
+  ): Promise<boolean> {
     try {
-      return (await this.read(tx, organisation, of, { limit: 1 })).timeMs.length === 0;
+      return (await this.read(tx, organisation, of, { ...range, limit: 1 })).timeMs.length === 0;
     } catch (error) {
       if (error instanceof DamagedSamplesError) return false;
       throw error;

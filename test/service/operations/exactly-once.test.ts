@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readOperations } from '../../../src/service/operations/request.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
 import { NO_COLUMNS } from '../../../src/storage/samples/samples.js';
-import { expectSame, runWithin, sceneArbitrary } from '../../laws/running.js';
-import { cleaned, withKinds } from './drawn.js';
+import { expectSame, sceneArbitrary } from '../../laws/running.js';
+import { bodyOf, cleaned, share } from './drawn.js';
 import { openRig, type Rig, smallSizes } from './rig.js';
 
 // Whatever happens, in whatever order, each stored result equals one batch over the stored samples.
@@ -28,8 +27,6 @@ type Action =
   | { readonly kind: 'again' | 'idle' | 'restart' | 'kill' | 'compact' | 'register' };
 
 const source = fc.nat(2);
-// `fc.double` would nearly always be close to 0.
-const share = fc.nat(1000).map((permille) => permille / 1000);
 const picks = fc.array(fc.nat(), { minLength: 1, maxLength: 6 });
 
 const run = fc.record({ kind: fc.constant('run' as const), source, from: share, count: fc.nat(30) });
@@ -62,10 +59,7 @@ it(title, async () => {
       fc.boolean(),
       fc.constantFrom(1, 8),
       async ({ request, samples }, processing, actions, startShare, isSmall, groups) => {
-        const body = withKinds(request, processing);
-        const { plan } = await readOperations(body);
-        const inputs = plan.sources.map((one) => ({ ...one, ...samples[Number(one.timeseriesId.slice(1))]! }));
-        fc.pre(runWithin(plan, inputs, { maxOutputSamples: 4000 }) !== undefined);
+        const body = await bodyOf(request, samples, processing);
         const times = samples.flatMap(({ timeMs }) => [...timeMs]);
         const spanMs = Math.max(...times, 0) - Math.min(...times, 0);
         const nowMs = Math.floor((times.length === 0 ? 0 : Math.min(...times)) + startShare * spanMs);

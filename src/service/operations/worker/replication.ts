@@ -211,9 +211,7 @@ export class Replication {
 
   async #isEmpty({ organisation, timeseriesId, metric }: ReplicaRow): Promise<boolean> {
     const { storage, samples } = this.#context;
-    const series = { timeseriesId, metric };
-    const first = await storage.read(this.#shard, (tx) => samples.read(tx, organisation, series, { limit: 1 }));
-    return first.timeMs.length === 0;
+    return storage.read(this.#shard, (tx) => samples.isEmpty(tx, organisation, { timeseriesId, metric }));
   }
 
   async #takeSlice(

@@ -73,7 +73,7 @@ export class Results {
   /** Whether no final results are stored. */
   async isEmpty(session: ResultSession): Promise<boolean> {
     await session.flush();
-    return (await this.#readStored(session, { limit: 1 }))?.timeMs.length === 0;
+    return session.context.samples.isEmpty(session.tx, this.organisation, this.series, { isFinalOnly: true });
   }
 
   /** Undefined if they are damaged: all of them are then replaced. */

@@ -1,5 +1,6 @@
 import { groupBy } from '../../../core/group.js';
 import { formatInstant } from '../../../core/instant.js';
+import { jsonNumber } from '../../../core/json-number.js';
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import type { IsWanted, LoggedChange, TimeRange } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
@@ -184,18 +185,15 @@ function textsOf(change: LoggedChange): readonly string[] {
   for (let from = 0; from === 0 || from < timeMs.length; from += EVENT_SAMPLES_MAX) {
     const until = Math.min(from + EVENT_SAMPLES_MAX, timeMs.length);
     const samples: string[] = [];
-    for (let i = from; i < until; i++) samples.push(writeSample(timeMs[i]!, value[i]!));
+    for (let i = from; i < until; i++) {
+      samples.push(`{"timestamp":"${formatInstant(timeMs[i]!)}","val":${jsonNumber(value[i]!)}}`);
+    }
     const range = from === 0 && deleted !== undefined ? { deleted: writeRange(deleted) } : {};
     const head = JSON.stringify({ timeseriesId, metric, ...range });
     texts.push(`${head.slice(0, -1)},"samples":[${samples.join(',')}]}`);
   }
   written.set(change, texts);
   return texts;
-}
-
-function writeSample(timeMs: number, value: number): string {
-  // JSON.stringify writes −0 as 0.
-  return `{"timestamp":"${formatInstant(timeMs)}","val":${Object.is(value, -0) ? '-0' : String(value)}}`;
 }
 
 function writeRange({ fromMs, untilMs }: TimeRange) {
