@@ -31,8 +31,9 @@ const CONNECTION_COUNT_MAX = 10;
  * Opens the store in a PostgreSQL database; creates it if the database is empty. Waits for a database that cannot be
  * reached now, as during a failover, and for another process that upgrades it.
  *
- * @throws StorageError 'storage.newer' for a store of a newer version, 'file.missing' if there is none to open, 'storage.failed' if the database cannot be
- * entered, or could not be reached for `waitMsMax`; the reason of `signal` once that is aborted.
+ * @throws StorageError 'storage.newer' for a store of a newer version, 'file.missing' if there is none and `isMaking`
+ * is false, 'storage.failed' if the database cannot be entered, or could not be reached for `waitMsMax`; the reason of
+ * `signal` once that is aborted.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
   const { clock, connectionCountMax = CONNECTION_COUNT_MAX, isMaking = true, limits } = options;
