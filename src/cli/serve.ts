@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DAY_MS } from '../core/calendar.js';
+import { parseDuration } from '../core/duration.js';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
 import { type LimitName, limitNames, originFault, publicUrlFault, type ServiceSettings } from '../service/settings.js';
@@ -68,6 +70,12 @@ export const serve: Command = {
       value: 'NAME=N',
       summary: `change a limit on what callers may send: ${limitNames.join(', ')}`,
       isList: true,
+    },
+    {
+      flag: '--retention-interval',
+      value: 'DURATION',
+      summary:
+        'how long to pause between deletions of samples that have outlived their rule, up to P1D (default: PT10M)',
     },
     { flag: '--workers', value: 'N', summary: 'threads that compute history (default: 1)' },
     {
@@ -185,6 +193,7 @@ function optionsOf(given: Given) {
       publicUrl,
       tokenLifetimeS: countOf(given, '--token-lifetime', 1),
       requestsPerMinuteMax: countOf(given, '--requests-per-minute', 1),
+      retentionIntervalMs: retentionIntervalOf(given),
       workerCount: countOf(given, '--workers', 1),
       tokenFailuresPerMinuteMax: countOf(given, '--token-failures-per-minute', 1),
     }),
@@ -216,6 +225,15 @@ function originsOf(given: Given): readonly string[] {
     if (fault !== undefined) throw new WindrowError('arguments', `--cors-origin: ${fault}`);
   }
   return origins;
+}
+
+function retentionIntervalOf(given: Given): number | undefined {
+  const text = textOf(given, '--retention-interval');
+  if (text === undefined) return undefined;
+  const intervalMs = parseDuration(text);
+  if (intervalMs !== undefined && intervalMs > 0 && intervalMs <= DAY_MS) return intervalMs;
+  const expected = 'a duration above 0 and up to P1D, such as PT10M';
+  throw new WindrowError('arguments', `--retention-interval: expected ${expected}, received ${JSON.stringify(text)}`);
 }
 
 function limitsOf(given: Given): Partial<ServiceSettings> {

@@ -15,7 +15,6 @@ import { listRetention } from './identity/retention.js';
 import { type CopiedCommit, readCopied } from './operations/replicas.js';
 import type { Worker } from './operations/worker/worker.js';
 
-const PERIOD_MS = 600_000;
 const FAILURE = 'old samples were not deleted';
 
 /** Whoever knows when items no longer need samples. */
@@ -23,7 +22,8 @@ export type ItemWorker = Pick<Worker, 'deleteExpired' | 'notePositions'>;
 
 /** Deletes samples that have outlived their retention rule, now and then. */
 export function startRetention(context: ServiceContext, worker: ItemWorker): StopWork {
-  return repeat(context, PERIOD_MS, FAILURE, (isStopped) => deleteOldSamples(context, worker, isStopped));
+  const { retentionIntervalMs } = context.settings;
+  return repeat(context, retentionIntervalMs, FAILURE, (isStopped) => deleteOldSamples(context, worker, isStopped));
 }
 
 /** Deletes samples that have outlived their retention rule, in short transactions. */

@@ -36,6 +36,8 @@ const defaults = {
   storeWaitMsMax: 60_000,
   /** How often to poll for work that no notification announced, in ms. */
   pollIntervalMs: 1000,
+  /** How long to pause between two deletions of samples that have outlived their rule, in ms. */
+  retentionIntervalMs: 600_000,
   /** How long a worker's claim to a shard lasts without renewal, in ms. */
   leaseMs: 15_000,
   /** How often a failing item is retried. */

@@ -1,6 +1,8 @@
 // The items that clients register, and their results by one batch over the stored samples.
 
-export const metrics = ['Hourly', 'Scaled', 'Sum', 'Daily'];
+const DAY_MS = 86_400_000;
+
+export const metrics = ['Hourly', 'Scaled', 'Running', 'Sum', 'Daily'];
 
 const of = (timeseriesId, metric) => [{ timeseriesId, metric }];
 
@@ -15,10 +17,16 @@ export function itemOf(metric, id, other) {
       step('Aggregate', of(id, 'Times'), { function: 'Average', interval: 'Hourly' }),
     ],
     Scaled: () => [step('Round', raw, { roundtodigits: 1 })],
+    Running: () => [step('Aggregate', raw, { function: 'Sum', window: { type: 'running', since: 'Yearly' } })],
     Sum: () => [step('Add', [...raw, ...of(other, 'Raw')], {})],
     Daily: () => [step('Aggregate', of(id, 'Hourly'), { function: 'Max', interval: 'Daily' })],
   };
   return { metric, processingType: 'stream', operations: operations[metric]() };
+}
+
+/** From when on a result no longer depends on samples before an instant. */
+export function nextWindowMs(metric, timeMs) {
+  return metric === 'Running' ? Number.POSITIVE_INFINITY : Math.ceil(timeMs / DAY_MS) * DAY_MS;
 }
 
 /** An item for each series `<name>-zone-…`, which the service registers as these appear. */

@@ -23,6 +23,8 @@ const SIZE_DIGITS = 4;
 const EVENT_COUNT = 200;
 const TOKENS_MAX = 6;
 const ZONES_MAX = 12;
+/** A rule of retention ends this many slots before the samples that clients still write, as its end moves on. */
+const RETENTION_MARGIN = 300;
 
 export class Lane {
   ledger = new Ledger();
@@ -78,10 +80,11 @@ export class Lane {
     const share = this.#random.next();
     if (share < 0.02) return this.#samplesInParts();
     if (share < 0.12) return this.#samplesOfZone();
-    if (share < 0.62) return this.#samples();
-    if (share < 0.7) return this.#deletion();
-    if (share < 0.72) return this.#patternRegistration();
-    if (share < 0.77) return this.#registration();
+    if (share < 0.6) return this.#samples();
+    if (share < 0.68) return this.#deletion();
+    if (share < 0.71) return this.#retention() ?? this.#samples();
+    if (share < 0.73) return this.#patternRegistration();
+    if (share < 0.78) return this.#registration();
     if (share < 0.8) return this.#itemEnd() ?? this.#samples();
     if (share < 0.9) return this.#events();
     if (share < 0.93) return this.#eventDeletion() ?? this.#events();
@@ -133,21 +136,24 @@ export class Lane {
   /** More samples than the service stores at once, in a format that it does not read as a whole. */
   #samplesInParts() {
     const random = this.#random;
+    const { cutSlot } = this.ledger;
     const parts = this.ids.map((id) => {
-      const slots = Array.from({ length: SLOT_COUNT }, (_, slot) => slot);
+      const slots = Array.from({ length: SLOT_COUNT - cutSlot }, (_, i) => cutSlot + i);
       return { id, slots, values: slots.map(() => Math.round(random.next() * 1000) / 10) };
     });
     const { type, body } = bodyOf(random.pick(streamedForms), parts);
     return {
       kind: 'samples in parts',
       series: this.ids,
-      sampleCount: parts.length * SLOT_COUNT,
+      sampleCount: parts.length * (SLOT_COUNT - cutSlot),
       send: (api) => api.call('POST', '/core/samples', { headers: { 'content-type': type }, body }),
       rows: parts.flatMap(({ id, slots, values }) => slots.map((slot, i) => ({ id, slot, value: values[i] }))),
       // If the series are in several shards, each is stored up to an end of a part of its own.
       isPartial: this.access.isSpread,
       apply: (ledger) => {
-        for (const { id, slots, values } of parts) for (const slot of slots) ledger.seriesOf(id)[slot] = values[slot];
+        for (const { id, slots, values } of parts) {
+          for (const [i, slot] of slots.entries()) ledger.seriesOf(id)[slot] = values[i];
+        }
       },
     };
   }
@@ -159,7 +165,7 @@ export class Lane {
     const id = isNew ? `${this.name}-zone-${this.zones.length}` : random.pick(this.zones);
     if (isNew) {
       this.zones.push(id);
-      this.#nextSlot.set(id, 0);
+      this.#nextSlot.set(id, this.ledger.cutSlot);
     }
     const part = this.#part(id, random.size(SIZE_DIGITS - 1));
     const { type, body } = bodyOf(random.pick(forms), [part]);
@@ -178,11 +184,12 @@ export class Lane {
   #part(id, count) {
     const random = this.#random;
     const isAhead = random.chance(0.6);
-    let slot = isAhead ? this.#nextSlot.get(id) : random.below(SLOT_COUNT);
+    const { cutSlot } = this.ledger;
+    let slot = isAhead ? Math.max(cutSlot, this.#nextSlot.get(id)) : this.#anySlot();
     const stride = isAhead ? 1 : 1 + random.below(5);
     const slots = [];
     for (; slots.length < count && slot < SLOT_COUNT; slot += stride) slots.push(slot);
-    if (isAhead) this.#nextSlot.set(id, slot >= SLOT_COUNT ? 0 : slot);
+    if (isAhead) this.#nextSlot.set(id, slot >= SLOT_COUNT ? cutSlot : slot);
     const value = random.pick([
       () => Math.round(random.next() * 1000) / 10,
       () => random.next() * 1e6 - 5e5,
@@ -190,6 +197,12 @@ export class Lane {
       () => (random.chance(0.5) ? -0 : random.next() * 5e-324 * 2 ** 52),
     ]);
     return { id, slots, values: slots.map(value) };
+  }
+
+  /** One of those that samples are still written to. */
+  #anySlot() {
+    const { cutSlot } = this.ledger;
+    return cutSlot + this.#random.below(SLOT_COUNT - cutSlot);
   }
 
   #takeOffset() {
@@ -200,7 +213,7 @@ export class Lane {
   #deletion() {
     const random = this.#random;
     const id = random.pick(this.seriesIds);
-    const from = random.below(SLOT_COUNT);
+    const from = this.#anySlot();
     const until = Math.min(SLOT_COUNT, from + random.size(SIZE_DIGITS));
     const instant = (slot) => encodeURIComponent(new Date(timeOf(slot)).toISOString());
     const path = `/core/timeseries/${id}/samples?startTime=${instant(from)}&endTime=${instant(until)}`;
@@ -210,6 +223,31 @@ export class Lane {
       // 404 if the series does not exist.
       send: (api) => api.call('DELETE', path, { expect: [200, 404] }),
       apply: (ledger) => void ledger.seriesOf(id).fill(Number.NaN, from, until),
+    };
+  }
+
+  /** A rule for each series, as of which the oldest samples may be deleted at any time. */
+  #retention() {
+    const random = this.#random;
+    const least = this.ledger.cutSlot + RETENTION_MARGIN;
+    const cutSlot = least + random.size(SIZE_DIGITS - 1);
+    if (cutSlot > SLOT_COUNT / 2) return undefined;
+    const keepMs = Date.now() - timeOf(cutSlot - RETENTION_MARGIN);
+    const headers = { 'content-type': 'application/json' };
+    const ids = this.seriesIds;
+    // Whether it is answered or not.
+    this.ledger.cutSlot = cutSlot;
+    return {
+      kind: 'rules of retention',
+      send: async (api) => {
+        const answers = ids.map((timeseriesId) => {
+          const body = JSON.stringify({ keep: `PT${keepMs / 1000}S`, timeseriesId, metric: 'Raw' });
+          return api.call('POST', '/core/retention', { headers, body, expect: [200, 201] });
+        });
+        const found = await Promise.all(answers);
+        return found.find(({ isRefused }) => isRefused) ?? { isRefused: false };
+      },
+      apply: () => {},
     };
   }
 
@@ -229,7 +267,7 @@ export class Lane {
         return api.call('POST', '/core/operations', { headers, body: JSON.stringify(items), expect: [202] });
       },
       apply: (ledger) => {
-        for (const item of items) ledger.items.set(`${id} ${item.metric}`, item);
+        for (const item of items) ledger.register(`${id} ${item.metric}`, item);
       },
     };
   }
@@ -242,7 +280,7 @@ export class Lane {
         const headers = { 'content-type': 'application/json' };
         return api.call('POST', '/core/operations', { headers, body: JSON.stringify([item]), expect: [202] });
       },
-      apply: (ledger) => void ledger.items.set(`${this.name}-zone-{n} ${item.metric}`, item),
+      apply: (ledger) => ledger.register(`${this.name}-zone-{n} ${item.metric}`, item),
     };
   }
 
@@ -259,7 +297,7 @@ export class Lane {
         if (found === undefined) throw new UnexpectedError(`the item of ${name} is not there`);
         return api.call('DELETE', `/core/operations/${found.itemId}`);
       },
-      apply: (ledger) => void ledger.items.delete(name),
+      apply: (ledger) => ledger.end(name),
     };
   }
 

@@ -17,6 +17,10 @@ export class Ledger {
   events = new Map();
   /** By `id metric` of the result: the item as posted. */
   items = new Map();
+  /** By `id metric` of the result: `cutSlot` when the item was registered. */
+  beginSlots = new Map();
+  /** Samples before this slot may have been deleted by retention, and none are written there any more. */
+  cutSlot = 0;
   tokens = new Map();
   /** The request without an answer: `touches` lists entries, `apply` makes its changes. */
   pending = undefined;
@@ -25,6 +29,18 @@ export class Ledger {
     const slots = this.series.get(id) ?? emptySeries();
     this.series.set(id, slots);
     return slots;
+  }
+
+  register(name, item) {
+    // Posted again unchanged, it goes on.
+    const isSame = JSON.stringify(this.items.get(name)) === JSON.stringify(item);
+    if (!isSame) this.beginSlots.set(name, this.cutSlot);
+    this.items.set(name, item);
+  }
+
+  end(name) {
+    this.items.delete(name);
+    this.beginSlots.delete(name);
   }
 
   hasSamples(id) {
@@ -45,6 +61,8 @@ export class Ledger {
     for (const id of this.pending.series ?? []) copy.series.set(id, this.seriesOf(id).slice());
     copy.events = new Map(this.events);
     copy.items = new Map(this.items);
+    copy.beginSlots = new Map(this.beginSlots);
+    copy.cutSlot = this.cutSlot;
     copy.tokens = new Map(this.tokens);
     this.pending.apply(copy);
     return copy;

@@ -6,6 +6,8 @@ import { resolve } from 'node:path';
 /** A limit for what would never end, even on a slow machine. */
 const START_MS_MAX = 300_000;
 
+const RETENTION_INTERVAL = 'PT0.1S';
+
 /** The option that names a store: a folder, or the URL of a database. */
 export function storeWords(store) {
   return /^\w+:\/\//.test(store) ? ['--store', store] : ['--data-dir', store];
@@ -43,6 +45,7 @@ export function windrow(command, words) {
  */
 export function startServer({ command, store, isWrapped }) {
   const words = [process.execPath, resolve(command), 'serve', '--port', '0', '--log-level', 'error'];
+  words.push('--retention-interval', RETENTION_INTERVAL);
   words.push(...storeWords(store));
   const [program, ...rest] = isWrapped ? ['sh', '-c', '"$@"; exit $?', 'sh', ...words] : words;
   const startedMs = performance.now();

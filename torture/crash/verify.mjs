@@ -1,7 +1,16 @@
 // Compares the store with the ledgers, and the results of items with one batch over the stored samples.
 
-import { isTokenGood, readAll, readSeries, readSeriesList, SLOT_COUNT, slotOf, UnexpectedError } from './api.mjs';
-import { memberOf, patternOf, sourcesOf } from './items.mjs';
+import {
+  isTokenGood,
+  readAll,
+  readSeries,
+  readSeriesList,
+  SLOT_COUNT,
+  slotOf,
+  timeOf,
+  UnexpectedError,
+} from './api.mjs';
+import { memberOf, nextWindowMs, patternOf, sourcesOf } from './items.mjs';
 
 const SETTLED_MS_MAX = 300_000;
 const POLL_MS = 50;
@@ -48,7 +57,7 @@ async function verifyLane({ url, apis, counts }, lane, stored) {
     counts.settled[how] = (counts.settled[how] ?? 0) + 1;
   } else if (ledger.pending?.isPartial) {
     counts.settled['by series'] = (counts.settled['by series'] ?? 0) + 1;
-    ledger.settleParts((id, expected) => seriesDifference(expected, stored.series.get(id)) === undefined);
+    ledger.settleParts((id, expected) => seriesDifference(ledger, expected, stored.series.get(id)) === undefined);
   }
   const withoutIt = differenceOf(lane, ledger, stored);
   if (ledger.pending === undefined) {
@@ -83,6 +92,13 @@ async function verifyLane({ url, apis, counts }, lane, stored) {
   counts.compared.series += stored.series.size;
   counts.compared.samples += [...stored.series.values()].reduce((sum, { timeMs }) => sum + timeMs.length, 0);
   counts.compared.events += stored.events.size;
+  counts.compared.expired += expiredCount(lane, stored);
+}
+
+/** How many samples retention has deleted. */
+function expiredCount({ seriesIds, ledger }, stored) {
+  const countOf = (id) => ledger.columnsOf(id).timeMs.length - stored.series.get(id).timeMs.length;
+  return seriesIds.reduce((sum, id) => sum + countOf(id), 0);
 }
 
 async function readLane(api, { seriesIds, name, ledger }, lists) {
@@ -107,7 +123,7 @@ async function readLane(api, { seriesIds, name, ledger }, lists) {
 /** The first difference between a ledger and the store. */
 function differenceOf(lane, ledger, stored) {
   for (const id of lane.seriesIds) {
-    const difference = seriesDifference(ledger.seriesOf(id), stored.series.get(id));
+    const difference = seriesDifference(ledger, ledger.seriesOf(id), stored.series.get(id));
     if (difference !== undefined) return `${id}: ${difference}`;
   }
   const names = (map) => JSON.stringify([...map.keys()].sort());
@@ -132,12 +148,12 @@ function isEqualJson(a, b) {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function seriesDifference(expected, { timeMs, value }) {
+function seriesDifference({ cutSlot }, expected, { timeMs, value }) {
   let at = 0;
   for (let slot = 0; slot < expected.length; slot++) {
     const isStored = at < timeMs.length && slotOf(timeMs[at]) === slot;
     const isExpected = !Number.isNaN(expected[slot]);
-    if (isExpected && !isStored) return `the sample of slot ${slot} is not there`;
+    if (isExpected && !isStored && slot >= cutSlot) return `the sample of slot ${slot} is not there`;
     if (!isExpected && isStored) return `there is a sample in slot ${slot}, ${value[at]}`;
     if (isStored && !Object.is(expected[slot], value[at++])) {
       return `slot ${slot} is ${value[at - 1]}, expected ${expected[slot]}`;
@@ -157,11 +173,12 @@ function slotsOf({ timeMs, value }) {
 async function verifyResults({ apis, batch, counts }, lane) {
   const api = apis.get(lane);
   const pattern = patternOf(lane.name).metric;
-  for (const [name, item] of lane.ledger.items) {
+  const { ledger } = lane;
+  for (const [name, item] of ledger.items) {
     const [id, metric] = name.split(' ');
     if (metric === pattern) continue;
     await insistOn(
-      () => resultDifference(api, batch, lane.ledger, item, id, metric),
+      () => resultDifference(api, batch, { ledger, item, id, metric, beginSlot: ledger.beginSlots.get(name) }),
       async (difference) => {
         const items = await readAll(api, '/core/operations');
         const found = items.find(({ timeseriesId, metric: own }) => timeseriesId === id && own === metric);
@@ -192,8 +209,11 @@ async function verifyMembers({ batch, counts }, api, lanes) {
   await insistOn(difference, (fault) => fault);
   for (const { lane, id } of members) {
     const item = memberOf(id);
+    const { ledger } = lane;
+    // It may have been registered at any time since its series appeared.
+    const beginSlot = ledger.cutSlot;
     await insistOn(
-      () => resultDifference(api, batch, lane.ledger, item, id, item.metric),
+      () => resultDifference(api, batch, { ledger, item, id, metric: item.metric, beginSlot }),
       (found) => `${id} ${item.metric} is no batch over the stored samples: ${found}`,
     );
     counts.compared.members++;
@@ -225,7 +245,13 @@ async function insistOn(find, describe) {
   }
 }
 
-async function resultDifference(api, batch, ledger, item, id, metric) {
+/**
+ * Compares a result with one batch over all samples that were ever stored.
+ *
+ * @param beginSlot before it, retention may have deleted samples when the item was registered, which began with what was
+ *   left.
+ */
+async function resultDifference(api, batch, { ledger, item, id, metric, beginSlot }) {
   const sources = [];
   for (const source of sourcesOf(item)) {
     const { timeseriesId } = source;
@@ -234,12 +260,17 @@ async function resultDifference(api, batch, ledger, item, id, metric) {
     sources.push({ ...source, ...columns });
   }
   const stored = await readSeries(api, id, metric);
+  const fromMs = beginSlot === 0 ? Number.NEGATIVE_INFINITY : nextWindowMs(metric, timeOf(beginSlot));
   let expected;
   try {
     expected = batch(item, sources);
   } catch (cause) {
     throw new UnexpectedError(`the batch of ${id} ${metric} fails: ${cause.message}`, { cause });
   }
+  return columnsDifference(columnsFrom(stored, fromMs), columnsFrom(expected, fromMs));
+}
+
+function columnsDifference(stored, expected) {
   if (expected.timeMs.length !== stored.timeMs.length) {
     return `${stored.timeMs.length} samples, expected ${expected.timeMs.length}`;
   }
@@ -250,4 +281,9 @@ async function resultDifference(api, batch, ledger, item, id, metric) {
     }
   }
   return undefined;
+}
+
+function columnsFrom({ timeMs, value }, fromMs) {
+  const from = timeMs.findIndex((time) => time >= fromMs);
+  return from < 0 ? { timeMs: [], value: [] } : { timeMs: timeMs.subarray(from), value: value.subarray(from) };
 }
