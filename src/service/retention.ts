@@ -1,10 +1,11 @@
 import { groupBy } from '../core/group.js';
+import { absorbedCommit } from '../storage/samples/compaction/compactor.js';
 import {
-  createRuleFinder,
+  createExpiries,
   type Deletable,
   deleteExpired,
+  type Expiries,
   findExpired,
-  type RuleFinder,
 } from '../storage/samples/compaction/retention.js';
 import { type Reader, type Storage, type Transaction, writeReserved } from '../storage/storage.js';
 import { itemCatalog } from '../storage/tables/operations.js';
@@ -32,43 +33,70 @@ export async function deleteOldSamples(
   worker: ItemWorker,
   isStopped: () => boolean,
 ): Promise<void> {
+  const { storage, placements, clock, settings } = context;
   // Rules lie in the home shard of their organisation, whose series may lie in any shard.
   for (const [organisation, rules] of groupBy(await listRetention(context, {}), (rule) => rule.organisation)) {
-    const { shards } = await context.placements.of(organisation);
+    const { shards } = await placements.of(organisation);
+    const expiries = createExpiries(rules, clock.nowMs(), settings.retentionSlackShare);
+    const round = { context, worker, isStopped, organisation, expiries };
+    await forEachShard(round, shards, (shard) => compactLate(round, shard));
     await worker.notePositions(shards);
-    const copied = await readCopied(context.storage, organisation, shards);
-    const ruleFor = createRuleFinder(rules);
-    for (const shard of shards) {
-      try {
-        await deleteOldOfShard({ context, worker, isStopped, copied }, shard, organisation, ruleFor);
-      } catch (error) {
-        // If the whole store is away, the others need not be tried.
-        await context.storage.check();
-        context.log.warn({ ...forLog(error), organisation, shard }, FAILURE);
-      }
+    const copied = await readCopied(storage, organisation, shards);
+    await forEachShard(round, shards, (shard) => deleteOldOfShard(round, shard, copied));
+  }
+}
+
+/** What the steps of a round of one organisation share. */
+interface Round {
+  readonly context: ServiceContext;
+  readonly worker: ItemWorker;
+  readonly isStopped: () => boolean;
+  readonly organisation: string;
+  readonly expiries: Expiries;
+}
+
+/** Works on each shard, even if that fails for others. */
+async function forEachShard(
+  { context, isStopped, organisation }: Round,
+  shards: readonly number[],
+  work: (shard: number) => Promise<void>,
+): Promise<void> {
+  for (const shard of shards) {
+    if (isStopped()) return;
+    try {
+      await work(shard);
+    } catch (error) {
+      // If the whole store is away, the others need not be tried.
+      await context.storage.check();
+      context.log.warn({ ...forLog(error), organisation, shard }, FAILURE);
     }
   }
 }
 
-interface RetentionRound {
-  readonly context: ServiceContext;
-  readonly worker: ItemWorker;
-  readonly isStopped: () => boolean;
-  readonly copied: CopiedCommit;
+/** Moves the log into segments if it has samples that should be gone by now, as only segments are deleted. */
+async function compactLate({ context, isStopped, organisation, expiries }: Round, shard: number): Promise<void> {
+  const { storage, samples } = context;
+  if (!(await storage.maintains(shard))) return;
+  await samples.log.loadAll(storage, shard, () => !isStopped());
+  const untilCommit = await storage.read(shard, async (tx) =>
+    (await samples.log.hasLate(tx, organisation, expiries)) ? absorbedCommit(tx) : undefined,
+  );
+  if (untilCommit === undefined) return;
+  const compact = (tx: Transaction) => samples.compact(tx, untilCommit, { isDue: true });
+  while (!isStopped() && (await writeReserved(storage, shard, compact)));
 }
 
 async function deleteOldOfShard(
-  { context, worker, isStopped, copied }: RetentionRound,
+  { context, worker, isStopped, organisation, expiries }: Round,
   shard: number,
-  organisation: string,
-  ruleFor: RuleFinder,
+  copied: CopiedCommit,
 ): Promise<void> {
-  const { storage, clock, log } = context;
+  const { storage, log } = context;
   let after: SeriesRow | undefined;
   do {
     if (isStopped()) return;
     const found = await storage.read(shard, async (tx) => ({
-      ...(await findExpired(tx, organisation, ruleFor, clock.nowMs(), after)),
+      ...(await findExpired(tx, organisation, expiries, after)),
       hasItems: await hasItems(tx),
     }));
     const expired = found.expired

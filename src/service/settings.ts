@@ -38,6 +38,8 @@ const defaults = {
   pollIntervalMs: 1000,
   /** How long to pause between two deletions of samples that have outlived their rule, in ms. */
   retentionIntervalMs: 600_000,
+  /** For which share of its rule a sample may be kept longer, so that most are deleted by whole segments. */
+  retentionSlackShare: 1 / 8,
   /** How long a worker's claim to a shard lasts without renewal, in ms. */
   leaseMs: 15_000,
   /** How often a failing item is retried. */

@@ -175,6 +175,35 @@ async function beginUpload(url: string, { authorization }: { authorization: stri
   expect(String(answer)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
 }
 
+describe('--retention-interval', () => {
+  it('is how often what has outlived its rule is deleted', async () => {
+    const directory = temporaryFolder();
+    const client = await addClient(directory);
+    const { url } = await serve(['--data-dir', directory, '--retention-interval', 'PT0.05S', ...quiet]);
+    const headers = await tokenOf(url, client);
+    const hourMs = 3_600_000;
+    const nowMs = Date.now();
+    const rows = Array.from({ length: 10 }, (_, i) => ({ ...sampleOf('a', i), timestamp: nowMs - (9.5 - i) * hourMs }));
+    expect(await write(url, headers, rows)).toBe(200);
+    const set = await windrow('retention', 'set', '--org', 'acme', '--keep', 'PT5H', '--data-dir', directory);
+    expect(set.code, set.stderr).toBe(0);
+    const left = async () => (await (await fetch(`${url}/core/samples?timeseries_ids=a`, { headers })).json()).data;
+    await expect.poll(async () => (await left()).length).toBeLessThan(6);
+    expect((await left()).map(({ val }: { val: number }) => val)).toEqual([5, 6, 7, 8, 9]);
+  });
+
+  it.each(['10', 'PT0S', 'P2D', ''])('%j is no interval', async (text) => {
+    const world = createWorld();
+    const { code, stderr } = await world.run('serve', '--data-dir', 'data', '--retention-interval', text);
+    const expected = 'expected a duration above 0 and up to P1D, such as PT10M';
+    expect([code, stderr]).toEqual([
+      2,
+      `windrow: --retention-interval: ${expected}, received ${JSON.stringify(text)}\n`,
+    ]);
+    expect(world.files()).toEqual([]);
+  });
+});
+
 describe('a stop', () => {
   it('at SIGTERM is graceful: followers are told, requests are answered, what was acknowledged is stored', async () => {
     const data = join(temporaryFolder(), 'data');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
 import {
-  createRuleFinder,
+  createExpiries,
   deleteExpired,
   type Expired,
   findExpired,
@@ -216,7 +216,7 @@ describe('the upkeep of a store', () => {
     });
     const commit = await storage.read(SHARD, async (tx) => tx.lastCommit);
     const { expired, last } = await storage.read(SHARD, async (tx) =>
-      findExpired(tx, 'acme', createRuleFinder(await tx.find(retention)), clock.nowMs()),
+      findExpired(tx, 'acme', createExpiries(await tx.find(retention), clock.nowMs(), 1)),
     );
     expect(last).toBeUndefined();
     expect(expired.map(({ row }) => row.metric)).toEqual(['Raw', 'Result']);
@@ -239,6 +239,56 @@ describe('the upkeep of a store', () => {
     expect((await checkStore(directory)).faults).toEqual([]);
   });
 
+  it('retention deletes the beginning of a segment that reaches back too far, of few in one transaction', async () => {
+    const storage = await open();
+    const hourMs = 3_600_000;
+    const ids = Array.from({ length: 40 }, (_, i) => `s${String(i).padStart(2, '0')}`);
+    const times = Float64Array.from({ length: 1000 }, (_, i) => clock.nowMs() - (1000 - i) * hourMs);
+    const columns = { metric: 'Raw', timeMs: times, value: times.map((time) => Math.sin(time)) };
+    await storage.transaction(SHARD, (tx) =>
+      samples.append(
+        tx,
+        'acme',
+        ids.map((timeseriesId) => ({ ...columns, timeseriesId })),
+      ),
+    );
+    await compact(storage);
+    const rule = { organisation: 'acme', kind: 'samples', timeseriesId: '', metric: '', createdMs: 0 };
+    const retain = async (keptHours: number, afterHours: number): Promise<number[]> => {
+      const expiries = createExpiries(
+        [{ ...rule, keepMs: keptHours * hourMs }],
+        clock.nowMs() + afterHours * hourMs,
+        1 / 8,
+      );
+      const { expired } = await storage.read(SHARD, (tx) => findExpired(tx, 'acme', expiries));
+      const before = await storage.read(SHARD, (tx) => tx.find(segments));
+      const sizes: number[] = [];
+      for (let left = expired; left.length > 0; sizes.push(left.length)) {
+        left = left.slice(await storage.transaction(SHARD, (tx) => deleteExpired(tx, left)));
+      }
+      const after = await storage.read(SHARD, (tx) => tx.find(segments));
+      expect(after).toHaveLength(before.length);
+      if (after.every((row, i) => row.startMs === before[i]!.startMs)) expect(after).toEqual(before);
+      return sizes;
+    };
+    const left = async () => storage.read(SHARD, (tx) => samples.info(tx, 'acme', { ...columns, timeseriesId: 's39' }));
+    // 1,000 hours are no eighth more than 900.
+    await retain(900, 0);
+    expect(await left()).toMatchObject({ sampleCount: 1000 });
+    expect(await retain(720, 0)).toEqual([25, 9, 0]);
+    expect(await left()).toMatchObject({ sampleCount: 720, firstMs: times[280], lastMs: times.at(-1) });
+    await retain(720, 90);
+    expect(await left()).toMatchObject({ sampleCount: 720 });
+    await retain(720, 91);
+    expect(await left()).toMatchObject({ sampleCount: 629, firstMs: times[371], lastMs: times.at(-1) });
+    const { timeMs, value } = await storage.read(SHARD, (tx) =>
+      createSampleStore({ clock }).read(tx, 'acme', { timeseriesId: 's07', metric: 'Raw' }),
+    );
+    expect(timeMs).toEqual(times.subarray(371));
+    expect(value).toEqual(columns.value.subarray(371));
+    expect((await checkStore(directory)).faults).toEqual([]);
+  });
+
   it('retention looks through few series at a time, and deletes of few in one transaction', async () => {
     const storage = await open();
     const keepMs = 86_400_000;
@@ -253,10 +303,11 @@ describe('the upkeep of a store', () => {
     );
     await compact(storage);
     const rule = { organisation: 'acme', kind: 'samples', metric: '', keepMs, createdMs: 0 };
-    const ruleFor = createRuleFinder(ids.slice(0, 1150).map((timeseriesId) => ({ ...rule, timeseriesId })));
-    const first = await storage.read(SHARD, (tx) => findExpired(tx, 'acme', ruleFor, clock.nowMs()));
+    const rules = ids.slice(0, 1150).map((timeseriesId) => ({ ...rule, timeseriesId }));
+    const expiries = createExpiries(rules, clock.nowMs(), 1 / 8);
+    const first = await storage.read(SHARD, (tx) => findExpired(tx, 'acme', expiries));
     expect(first.expired.map(({ row }) => row.timeseriesId)).toEqual(ids.slice(0, 1000));
-    const rest = await storage.read(SHARD, (tx) => findExpired(tx, 'acme', ruleFor, clock.nowMs(), first.last));
+    const rest = await storage.read(SHARD, (tx) => findExpired(tx, 'acme', expiries, first.last));
     expect(rest.expired.map(({ row }) => row.timeseriesId)).toEqual(ids.slice(1000, 1150));
     expect(rest.last).toBeUndefined();
     expect(Math.max(...(await deleteAll(storage, [...first.expired, ...rest.expired])))).toBe(100);

@@ -1,5 +1,6 @@
 import { nextTurn } from '../next-turn.js';
 import type { Reader, Storage } from '../storage.js';
+import { type Expiries, haveLate } from './compaction/retention.js';
 import type { PendingLogs } from './pending.js';
 import { readProgress } from './progress.js';
 
@@ -74,5 +75,12 @@ export class LogLoading {
   /** Whether the log has rows up to `untilCommit` that are not in segments. */
   async hasRows(tx: Reader, untilCommit: number): Promise<boolean> {
     return this.#logs.hasRows(tx, await readProgress(tx), untilCommit);
+  }
+
+  /** Whether the log has samples of an organisation that should have been deleted by now. */
+  async hasLate(tx: Reader, organisation: string, expiries: Expiries): Promise<boolean> {
+    const progress = await readProgress(tx);
+    const log = await this.#logs.open(tx, progress);
+    return haveLate(tx, log.rowsWithin(progress.compactedCommit, Infinity), organisation, expiries);
   }
 }

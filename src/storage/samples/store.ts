@@ -12,7 +12,7 @@ import {
 } from '../tables/samples.js';
 import { type AppendOptions, type AppendParts, append, createSeries, logChanges } from './append.js';
 import { Catalogue, type KnownSeries, seriesNamed } from './catalogue.js';
-import { Compaction } from './compaction/compact.js';
+import { Compaction, type CompactOptions } from './compaction/compact.js';
 import { type Move, storeMove } from './compaction/move.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
 import { readChange } from './log-bytes.js';
@@ -393,11 +393,10 @@ export class SampleStore {
   /**
    * Prepares to move some of the log up to `untilCommit` into segments, a bounded amount of work.
    *
-   * @param options.isEager moves whatever there is, and deletes it from the log at once, even if followers need it.
    * @returns undefined if none is due.
    */
-  prepareMove(tx: Reader, untilCommit: number, { isEager = false }: CompactOptions = {}): Promise<Move | undefined> {
-    return this.#compaction.prepare(tx, untilCommit, isEager);
+  prepareMove(tx: Reader, untilCommit: number, options: CompactOptions = {}): Promise<Move | undefined> {
+    return this.#compaction.prepare(tx, untilCommit, options);
   }
 
   /** Prepares a move and stores it, in one transaction; returns whether there is more to move. */
@@ -405,10 +404,6 @@ export class SampleStore {
     const move = await this.prepareMove(tx, untilCommit, options);
     return move !== undefined && storeMove(tx, move);
   }
-}
-
-interface CompactOptions {
-  readonly isEager?: boolean;
 }
 
 function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) {

@@ -5,10 +5,11 @@ import { setRetention } from '../../../src/service/identity/retention.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { definitionOf, readOperations } from '../../../src/service/operations/request.js';
 import { deleteOldSamples } from '../../../src/service/retention.js';
-import { deleteExpired, findExpired, type RuleFinder } from '../../../src/storage/samples/compaction/retention.js';
+import { createExpiries, deleteExpired, findExpired } from '../../../src/storage/samples/compaction/retention.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { itemCheckpoints } from '../../../src/storage/tables/operations.js';
+import { segments } from '../../../src/storage/tables/samples.js';
 import { expectSame, sceneArbitrary } from '../../laws/running.js';
 import { bodyOf, share } from './drawn.js';
 import { change, item, minutes, START_MS } from './posted.js';
@@ -88,14 +89,16 @@ it('results equal one batch over all samples ever stored, after retention, late 
       share,
       fc.boolean(),
       fc.constantFrom(1, 8),
-      async ({ request, samples }, processing, rounds, nowShare, isSmall, groups) => {
+      fc.boolean(),
+      async ({ request, samples }, processing, rounds, nowShare, isSmall, groups, isExact) => {
         const body = await bodyOf(request, samples, processing);
         const times = samples.flatMap(({ timeMs }) => [...timeMs]);
         const startMs = Math.min(...times);
         const nowMs = Math.ceil(startMs + (0.5 + nowShare) * (Math.max(...times) - startMs));
         const sizes = isSmall ? { sizes: smallSizes } : {};
-        const rig = await openRig({ nowMs, groups, segmentSamples: 2, ...sizes });
-        const ledger = new Ledger(rig, samples);
+        const settings = isExact ? { retentionSlackShare: 0 } : {};
+        const rig = await openRig({ nowMs, groups, segmentSamples: isExact ? 8 : 2, settings, ...sizes });
+        const ledger = new Ledger(rig, samples, isExact);
         try {
           await rig.register(body);
           for (const { counts, actions, isIdle, retained } of rounds) {
@@ -289,6 +292,52 @@ describe('retention waits', () => {
   });
 });
 
+describe('retention of samples that no compaction has moved yet', () => {
+  it('deletes them once they are an eighth older than their rule, also where items read them', async () => {
+    const rig = await openRig({ groups: 1, nowMs: START_MS + 10 * HOUR_MS });
+    const firstOf = async (timeseriesId: string) => (await rig.stored({ timeseriesId, metric: 'Raw' })).timeMs[0];
+    await rig.append({ ...change(long, 0, 400), timeseriesId: 'beside' });
+    await rig.append(change(long, 0, 400));
+    await rig.register([item('Aggregate', RUNNING, ['room'], 'sum')]);
+    await rig.worker().onIdle();
+    const before = await rig.stored({ timeseriesId: 'sum', metric: 'Result' });
+    expect(before.timeMs).toHaveLength(400);
+    // 10 hours are no eighth more than 9.
+    await rig.retain(START_MS + HOUR_MS);
+    expect([await firstOf('room'), await firstOf('beside')]).toEqual([START_MS, START_MS]);
+    const cutMs = START_MS + 2 * HOUR_MS;
+    await rig.retain(cutMs);
+    expect([await firstOf('room'), await firstOf('beside')]).toEqual([cutMs, cutMs]);
+    await rig.append({ ...change(long, 399, 400), value: Float64Array.of(1000) });
+    await rig.kill();
+    await rig.worker().onIdle();
+    const after = await rig.stored({ timeseriesId: 'sum', metric: 'Result' });
+    const [last, sum] = [before.value.at(-1)!, before.value.at(-2)!];
+    expect(after.value.subarray(0, 399)).toEqual(before.value.subarray(0, 399));
+    expect(last).not.toBe(sum + 1000);
+    expect(after.value[399]).toBe(sum + 1000);
+    await rig.close();
+  });
+
+  it('leaves a log alone whose old samples are of series without a rule', async () => {
+    const rig = await openRig({ groups: 1, nowMs: START_MS + 10 * HOUR_MS });
+    await rig.append(change(long, 0, 300));
+    await rig.append({ ...change(long, 300, 400), timeseriesId: 'young' });
+    const { context } = rig;
+    const scope = { organisation: 'acme', kind: 'samples' as const, timeseriesId: 'young', metric: '' };
+    await setRetention(context, { ...scope, keepMs: 6 * HOUR_MS });
+    await deleteOldSamples(context, rig.worker(), () => false);
+    const inSegments = () => context.storage.read(rig.shardOf('room'), (tx) => tx.count(segments));
+    expect(await inSegments()).toBe(0);
+    await setRetention(context, { ...scope, keepMs: 2 * HOUR_MS });
+    await deleteOldSamples(context, rig.worker(), () => false);
+    expect(await inSegments()).toBe(1);
+    expect((await rig.stored({ timeseriesId: 'young', metric: 'Raw' })).timeMs).toHaveLength(0);
+    expect(await firstLeft(rig)).toBe(START_MS);
+    await rig.close();
+  });
+});
+
 it('a shard where retention fails does not keep the others waiting', async () => {
   const rig = await openRig({ groups: 32, segmentSamples: 10, nowMs: START_MS + 10 * HOUR_MS });
   const { shards } = await rig.context.placements.of(rig.organisation);
@@ -368,11 +417,10 @@ describe('the bases of items', () => {
     await rig.compact();
     const before = await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true);
     const scope = { organisation: 'acme', kind: 'samples' as const, timeseriesId: '', metric: '' };
-    const rule = { ...scope, keepMs: 1, createdMs: 0 };
-    const ruleFor: RuleFinder = ({ itemId }) => (itemId === null ? rule : undefined);
+    const expiries = createExpiries([{ ...scope, keepMs: 1, createdMs: 0 }], START_MS + 95 * 60_000, 1 / 8);
     // The last checkpoint has taken 55 of the 100 samples.
     await inShard(async (tx) => {
-      const { expired } = await findExpired(tx, 'acme', ruleFor, START_MS + 95 * 60_000);
+      const { expired } = await findExpired(tx, 'acme', expiries);
       await deleteExpired(tx, expired);
     });
     await send(100, 200, 100);
@@ -437,14 +485,17 @@ class Ledger {
   readonly rig: Rig;
   readonly spanMs: number;
   readonly #samples: readonly Columns[];
+  readonly #isExact: boolean;
   readonly #sent = new Map<string, Map<number, number>>();
   readonly #sentCounts = [0, 0, 0];
   /** Nothing is sent for a time up to here any more. */
   #cutMs = Number.NEGATIVE_INFINITY;
 
-  constructor(rig: Rig, samples: readonly Columns[]) {
+  /** @param isExact whether retention compacts the log and takes segments apart; otherwise the log is compacted first. */
+  constructor(rig: Rig, samples: readonly Columns[], isExact: boolean) {
     this.rig = rig;
     this.#samples = samples;
+    this.#isExact = isExact;
     const times = samples.flatMap(({ timeMs }) => [...timeMs]);
     this.spanMs = Math.min(Math.max(...times) - Math.min(...times), 3e11);
   }
@@ -488,14 +539,16 @@ class Ledger {
     await this.rig.append({ ...reference, timeMs: none, value: none, deleted: { fromMs, untilMs } });
   }
 
-  /** Has a share of what was sent deleted, once it is in segments. */
+  /** Has a share of what was sent deleted. */
   async retain(share: number): Promise<void> {
     const times = [...this.#sent.values()].flatMap((sent) => [...sent.keys()]).sort((a, b) => a - b);
     const lastMs = times[Math.floor(share * (times.length - 1))];
     if (lastMs === undefined || lastMs >= this.rig.context.clock.nowMs() - 1) return;
     this.#cutMs = Math.max(this.#cutMs, Math.floor(lastMs) + 1);
     // It may fail, as all that the worker does may here.
-    await this.rig.deleteBefore(Math.floor(lastMs) + 1).catch(() => {});
+    const { rig } = this;
+    const beforeMs = Math.floor(lastMs) + 1;
+    await (this.#isExact ? rig.retain(beforeMs) : rig.deleteBefore(beforeMs)).catch(() => {});
   }
 
   #sentOf(timeseriesId: string): Map<number, number> {

@@ -37,7 +37,9 @@ export interface Rig {
   /** @param isTold whether the worker is told of it at once; otherwise it learns of it with its next transaction. */
   register(request: unknown, isTold?: boolean): Promise<void>;
   compact(): Promise<void>;
-  /** Compacts all that was absorbed, and lets a rule delete samples before an instant: one before now. */
+  /** Lets a rule delete samples before an instant: one before now. */
+  retain(beforeMs: number, by?: ItemWorker): Promise<void>;
+  /** Compacts all that was absorbed first. */
   deleteBefore(beforeMs: number, by?: ItemWorker): Promise<void>;
   /** Stops the worker as a service does, and starts another. */
   restart(): Promise<void>;
@@ -128,6 +130,11 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       const absorbed = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
       return samples.compact(tx, absorbed, { isEager: true });
     });
+  const retain = async (beforeMs: number, by: ItemWorker = worker): Promise<void> => {
+    const scope = { organisation, kind: 'samples' as const, timeseriesId: '', metric: '' };
+    await setRetention(context, { ...scope, keepMs: clock.nowMs() - beforeMs });
+    await deleteOldSamples(context, by, () => false);
+  };
   const allItems = async () =>
     (await Promise.all(placement.shards.map((shard) => storage.read(shard, (tx) => tx.find(items))))).flat();
   return {
@@ -158,11 +165,10 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     compact: async () => {
       for (const shard of placement.shards) await compactSome(shard);
     },
-    deleteBefore: async (beforeMs, by = worker) => {
+    retain,
+    deleteBefore: async (beforeMs, by) => {
       for (const shard of placement.shards) while (await compactSome(shard));
-      const scope = { organisation, kind: 'samples' as const, timeseriesId: '', metric: '' };
-      await setRetention(context, { ...scope, keepMs: clock.nowMs() - beforeMs });
-      await deleteOldSamples(context, by, () => false);
+      await retain(beforeMs, by);
     },
     restart: async () => {
       await worker.stop();

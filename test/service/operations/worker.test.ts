@@ -68,7 +68,7 @@ describe('after retention has deleted samples', () => {
       await tx.delete(itemCheckpoints, []);
       return tx.find(series, { where: [['timeseriesId', '=', 'room']] });
     });
-    const expired = sources.map((row) => ({ row, beforeMs: START_MS + 5000 * 60_000 }));
+    const expired = sources.map((row) => ({ row, beforeMs: START_MS + 5000 * 60_000, lateMs: -Infinity }));
     await storage.transaction(shard, (tx) => deleteExpired(tx, expired));
     await rig.kill();
     await rig.append(change(long, 10_000, 10_010));

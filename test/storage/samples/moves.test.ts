@@ -55,7 +55,7 @@ describe('a move', () => {
     await fill();
     const move = await prepare();
     const row = await rowOf();
-    await bed.write((tx) => deleteExpired(tx, [{ row, beforeMs: 5_000_000 }]));
+    await bed.write((tx) => deleteExpired(tx, [{ row, beforeMs: 5_000_000, lateMs: -Infinity }]));
     const kept = await segmentsStored();
     expect(kept[0]!.startMs).toBeGreaterThan(0);
     expect(await store(move)).toBe(true);

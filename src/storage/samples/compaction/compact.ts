@@ -12,6 +12,13 @@ import { appendTails, Budget, costOf, isTail, rewriteSegments, type Sizes, type 
 const SERIES_COST = 512;
 const SERIES_READ = 64;
 
+export interface CompactOptions {
+  /** Moves whatever there is, not only once enough has gathered. */
+  readonly isDue?: boolean;
+  /** Does so, and deletes it from the log at once, even if followers need it. */
+  readonly isEager?: boolean;
+}
+
 /** A round's rows, and their series in the order of their keys. */
 interface Round {
   readonly afterCommit: number;
@@ -34,17 +41,17 @@ export class Compaction {
   }
 
   /** Undefined if none is due. */
-  async prepare(tx: Reader, untilCommit: number, isEager: boolean): Promise<Move | undefined> {
+  async prepare(tx: Reader, untilCommit: number, options: CompactOptions): Promise<Move | undefined> {
     const stored = await readProgress(tx);
     const log = await this.#logs.open(tx, stored);
-    const begun = await this.#begin(tx, log, stored, untilCommit, isEager);
+    const begun = await this.#begin(tx, log, stored, untilCommit, options);
     if (begun === undefined) return undefined;
     const round = this.#roundOf(tx.shard, begun, log);
     const { progress: moved, series } = await new RoundMove(tx, log, round, begun, this.#sizes).run();
     if (moved.roundKey < (round.keys.at(-1) ?? 0)) return { begun: stored, ended: moved, series, isMore: true };
     this.#rounds.delete(tx.shard);
-    const ended = endRound(moved, isEager);
-    const isMore = await this.#begin(tx, log, ended, untilCommit, isEager).then(
+    const ended = endRound(moved, options);
+    const isMore = await this.#begin(tx, log, ended, untilCommit, options).then(
       (next) => next !== undefined,
       // Leave damage to the next call: this one has moved what it could.
       (error) => error instanceof DamagedSamplesError,
@@ -52,8 +59,8 @@ export class Compaction {
     return { begun: stored, ended, series, isMore };
   }
 
-  #begin(tx: Reader, log: PendingLog, progress: Progress, untilCommit: number, isEager: boolean) {
-    return beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), isEager, this.#sizes);
+  #begin(tx: Reader, log: PendingLog, progress: Progress, untilCommit: number, options: CompactOptions) {
+    return beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), options, this.#sizes);
   }
 
   #roundOf(shard: number, progress: Progress, log: PendingLog): Round {
@@ -77,13 +84,13 @@ async function beginRound(
   log: PendingLog,
   progress: Progress,
   untilCommit: number,
-  isEager: boolean,
+  { isDue = false, isEager = false }: CompactOptions,
   sizes: Sizes,
 ): Promise<Progress | undefined> {
   const { compactedCommit, roundCommit } = progress;
   if (roundCommit > compactedCommit) return progress;
   const rows = await rowsBeforeDamage(log, log.rowsWithin(compactedCommit, untilCommit), compactedCommit);
-  if (rows.length === 0 || !(isEager || isEnough(rows, log.seriesCount, sizes))) return undefined;
+  if (rows.length === 0 || !(isDue || isEager || isEnough(rows, log.seriesCount, sizes))) return undefined;
   return { ...progress, roundCommit: endOfRound(rows, sizes), roundKey: 0, roundMs: null };
 }
 
@@ -219,7 +226,7 @@ async function patchOf(log: PendingLog, round: Round, { organisation, seriesKey:
 }
 
 /** Keeps the rows of this round until the next one ends, for followers of the log that lag a little. */
-function endRound(progress: Progress, isEager: boolean): Progress {
+function endRound(progress: Progress, { isEager = false }: CompactOptions): Progress {
   const { compactedCommit, roundCommit } = progress;
   const forgottenCommit = isEager ? roundCommit : compactedCommit;
   return { ...progress, compactedCommit: roundCommit, roundKey: 0, roundMs: null, forgottenCommit };

@@ -145,7 +145,8 @@ export function prepareHere(storage: Storage, samples: SampleStore): PrepareMove
   };
 }
 
-async function absorbedCommit(tx: Reader): Promise<number> {
+/** The commit up to which items have absorbed the log of a shard. */
+export async function absorbedCommit(tx: Reader): Promise<number> {
   // If there never was an item, nobody needs the log.
   return (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
 }
