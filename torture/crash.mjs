@@ -1,13 +1,13 @@
 // Kills `windrow serve` again and again while clients write, and compares what is stored with what was acknowledged.
 //
 // Each life of the service proves, before clients write again, for all that they ever wrote into its store:
-// - every series has exactly the samples of the ledger, bit for bit: none lost, none from elsewhere; those that retention
-//   may delete are there or not;
+// - every series has exactly the samples of the ledger, bit for bit: none lost, none from elsewhere; those that
+//   retention may delete are there or not;
 // - a request without an answer is stored whole or not at all: by series, if these are in several shards; up to the end
 //   of a part, if its body had several; and that of a queue, sent again, is answered as repeated if it was stored;
 // - items, events and tokens are those of the ledger;
-// - every result, those of a pattern's members included, equals a batch over the samples, bit for bit, once the service has
-//   caught up: also over those that retention has deleted since, if the item was registered before.
+// - every result, those of a pattern's members included, equals a batch over the samples, bit for bit, once the service
+//   has caught up: also over those that retention has deleted since, if the item was registered before.
 //
 //   npm run torture:crash -- --cycles 2000 --seed 1
 //   npm run torture:crash -- --cycles 500 --postgres        starts a PostgreSQL server and kills it too

@@ -248,8 +248,8 @@ async function insistOn(find, describe) {
 /**
  * Compares a result with one batch over all samples that were ever stored.
  *
- * @param beginSlot before it, retention may have deleted samples when the item was registered, which began with what was
- *   left.
+ * @param beginSlot before it, retention may have deleted samples when the item was registered, which began with what
+ *   was left.
  */
 async function resultDifference(api, batch, { ledger, item, id, metric, beginSlot }) {
   const sources = [];

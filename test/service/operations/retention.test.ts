@@ -491,7 +491,7 @@ class Ledger {
   /** Nothing is sent for a time up to here any more. */
   #cutMs = Number.NEGATIVE_INFINITY;
 
-  /** @param isExact whether retention compacts the log and takes segments apart; otherwise the log is compacted first. */
+  /** @param isExact whether retention compacts the log and divides segments; otherwise the log is compacted first. */
   constructor(rig: Rig, samples: readonly Columns[], isExact: boolean) {
     this.rig = rig;
     this.#samples = samples;

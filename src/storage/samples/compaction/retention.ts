@@ -154,8 +154,8 @@ interface Beginning {
 }
 
 /**
- * What is to be deleted of the segment that has samples on both sides of the limit, if it starts so early that it cannot
- * wait until all of it has expired. A damaged one stays whole.
+ * What is to be deleted of the segment with samples on both sides of the limit, if it starts too early to wait until
+ * all of it has expired. A damaged one stays whole.
  */
 async function lateBeginning(tx: Reader, { row, beforeMs, lateMs }: Deletable): Promise<Beginning | undefined> {
   const [segment] = await segmentsFrom(tx, row.seriesKey, beforeMs, 1);
