@@ -154,10 +154,12 @@ export async function readAll(api, path, headers = {}) {
   }
 }
 
-const START_MS = Date.UTC(2026, 0, 1);
+const DAY_MS = 86_400_000;
 const STEP_MS = 60_000;
 /** Samples are at these minutes only, so that corrections and deletions hit existing ones. */
 export const SLOT_COUNT = 20_000;
+/** Two weeks ago, so that rules of retention are short: the last slot is before today. */
+const START_MS = (Math.floor(Date.now() / DAY_MS) - 14) * DAY_MS;
 export const timeOf = (slot) => START_MS + slot * STEP_MS;
 export const slotOf = (timeMs) => (timeMs - START_MS) / STEP_MS;
 
