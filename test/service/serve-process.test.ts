@@ -187,9 +187,13 @@ describe('--retention-interval', () => {
     expect(await write(url, headers, rows)).toBe(200);
     const set = await windrow('retention', 'set', '--org', 'acme', '--keep', 'PT5H', '--data-dir', directory);
     expect(set.code, set.stderr).toBe(0);
-    const left = async () => (await (await fetch(`${url}/core/samples?timeseries_ids=a`, { headers })).json()).data;
+    const left = async (): Promise<number[]> => {
+      const answer = await fetch(`${url}/core/samples?timeseries_ids=a`, { headers });
+      const { data } = (await answer.json()) as { data: { val: number }[] }; // `as`: docs/service.md
+      return data.map(({ val }) => val);
+    };
     await expect.poll(async () => (await left()).length).toBeLessThan(6);
-    expect((await left()).map(({ val }: { val: number }) => val)).toEqual([5, 6, 7, 8, 9]);
+    expect(await left()).toEqual([5, 6, 7, 8, 9]);
   });
 
   it.each(['10', 'PT0S', 'P2D', ''])('%j is no interval', async (text) => {

@@ -159,6 +159,25 @@ describe('retention waits', () => {
     await isBatch(output);
   });
 
+  it('for items of other shards no longer than until their processes have seen what was compacted', async () => {
+    await open({ groups: 32 });
+    const output = ['a', 'b', 'c', 'd'].find((name) => rig.shardOf(name) !== rig.shardOf('room'))!;
+    await rig.register([item('Aggregate', RUNNING, ['room'], output)]);
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    const beside = Array.from({ length: 200 }, (_, i) => `beside-${i}`);
+    const other = beside.find((name) => rig.shardOf(name) === rig.shardOf('room'))!;
+    await rig.append({ ...change(long, 0, 1), timeseriesId: other });
+    await rig.compact();
+    await rig.worker().onIdle();
+    // The process that deletes knows of the others only what they have stored.
+    const worker = rig.worker();
+    const beyond = { notePositions: async () => {}, deleteExpired: worker.deleteExpired.bind(worker) };
+    await rig.retain(START_MS + 5 * HOUR_MS, beyond);
+    expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+    await isBatch(output);
+  });
+
   it('for items of other shards, also for what is compacted while it is at work', async () => {
     await open({ groups: 32 });
     const output = ['a', 'b', 'c', 'd'].find((name) => rig.shardOf(name) !== rig.shardOf('room'))!;

@@ -25,7 +25,7 @@ import type { Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 
 const CHANGES_READ = 1000;
-/** A position without changes is written only when it is more commits behind than this. */
+/** A position without changes is written only when it is more commits behind than this, or behind compaction. */
 const COMMITS_BEHIND_MAX = 255;
 
 /** Runs a job in a transaction of the shard, under its claim. */
@@ -37,6 +37,8 @@ type OwnedPreview = Preview & { readonly organisation: string };
 interface News {
   /** The commit up to which this is complete. */
   readonly lastCommit: number;
+  /** The commit up to which changes may be in segments, from where retention deletes what all shards have copied. */
+  readonly roundCommit: number;
   readonly isAll: boolean;
   /** Whether the log no longer reaches back to the start of the changes. */
   readonly isForgotten: boolean;
@@ -136,9 +138,9 @@ export class Replication {
       const found = await this.#context.storage.read(sourceShard, (tx) => readNews(this.#context, tx, known, from));
       const previews = found.previews.filter((one) => this.#previewCommits.get(keyOf(one)) !== one.commit);
       const news = { ...found, previews };
-      const { lastCommit, isAll, isForgotten, changes, moved } = news;
+      const { lastCommit, roundCommit, isAll, isForgotten, changes, moved } = news;
       const isNews = isForgotten || changes.length + previews.length + moved.length > 0;
-      if (isNews || written === null || lastCommit - written > behindMax) {
+      if (isNews || written === null || lastCommit - written > behindMax || written < roundCommit) {
         const isDone = await this.#write(async (session) => {
           const now = await session.tx.get(replicationProgress, { sourceShard });
           if (session.catalogCommit !== this.#catalogCommit || now?.readCommit !== written) return false;
@@ -269,10 +271,12 @@ async function readNews(
   from: number | null,
 ): Promise<News> {
   const { lastCommit } = tx;
-  const nothing = { lastCommit, isAll: true, isForgotten: false, changes: [], previews: [], moved: [] };
+  const progress = await readProgress(tx);
+  const { roundCommit } = progress;
+  const nothing = { lastCommit, roundCommit, isAll: true, isForgotten: false, changes: [], previews: [], moved: [] };
   if (from === null || from >= lastCommit) return nothing;
   const begun = [...known.values()].filter(({ isFilled, filledMs }) => isFilled || filledMs !== null);
-  const moved = await findMoved(samples, tx, begun, from);
+  const moved = await findMoved(samples, tx, begun, from, progress.droppedCommit);
   const names = new Set(begun.map(keyOf));
   const isWanted = (organisation: string, series: SeriesReference) => names.has(keyOf({ organisation, ...series }));
   try {
@@ -292,8 +296,13 @@ async function readNews(
 }
 
 /** The series that have become the result of another item, or of none, since a commit. */
-async function findMoved(samples: ServiceContext['samples'], tx: Reader, rows: readonly ReplicaRow[], from: number) {
-  const { droppedCommit } = await readProgress(tx);
+async function findMoved(
+  samples: ServiceContext['samples'],
+  tx: Reader,
+  rows: readonly ReplicaRow[],
+  from: number,
+  droppedCommit: number,
+) {
   const catalog = await tx.get(itemCatalog, { name: 'items' });
   const moved: { row: ReplicaRow; itemId: string | null }[] = [];
   if (Math.max(droppedCommit, catalog?.commit ?? 0) <= from) return moved;
