@@ -19,9 +19,9 @@ const set = administering({
     { flag: '--keep', value: 'DURATION', summary: 'how long, such as P90D or PT12H (ISO 8601)' },
   ],
   notes: [
-    'A running service deletes older samples within minutes, in segments of some thousand samples: a segment is ' +
-      'deleted once its last sample is too old. If several rules fit a series, the most specific one applies. ' +
-      'Results computed from deleted samples stay until a rule with --results deletes them.',
+    'A running service deletes older samples in the background, before they are an eighth older than that. ' +
+      'If several rules fit a series, the most specific one applies. Results computed ' +
+      'from deleted samples stay until a rule with --results deletes them.',
   ],
   examples: [
     { line: 'windrow retention set --org acme --keep P90D --data-dir /var/lib/windrow', does: 'what clients write' },
