@@ -92,9 +92,13 @@ async function* streamed(pieces: AsyncIterable<Series>, form: StreamedForm): Asy
 
 const TYPES = [JSON_TYPE, ...streamedForms.map(({ contentType }) => contentType)];
 
+// A parameter of a type that Accept names, except its weight (q): each form is there in one version, in UTF-8.
+const PARAMETER = /;(?!\s*q\s*=)(?:"(?:[^"\\]|\\.)*"|[^";,])*/gi;
+
 // The form that the caller prefers; undefined is JSON, the default.
 function formOf({ headers }: FastifyRequest): StreamedForm | undefined {
-  const type = new Negotiator({ headers }).mediaType(TYPES);
+  const accept = headers.accept?.replaceAll(PARAMETER, '');
+  const type = new Negotiator({ headers: accept === undefined ? {} : { accept } }).mediaType(TYPES);
   if (type !== undefined) return streamedForms.find(({ contentType }) => contentType === type);
   throw new ServiceError(
     406,
