@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { BEHIND_ZEROS } from '../../../src/formats/gzip.js';
 import { writeFrame } from '../../../src/service/timeseries/columns-format.js';
 import { openTestService, type TestService } from '../app.js';
 
@@ -250,6 +251,27 @@ describe('anything sent as samples', () => {
     damaged[whole.length - 6]! ^= 0xff;
     expect((await post(pathOf('cut'), LINES, damaged, gzip)).statusCode).toBe(400);
     expect(await valuesOf('cut')).toBeUndefined();
+  });
+
+  it.each([LINES, JSON_TYPE])('compressed (%s), may end with zeros; with more behind them it is 400', async (type) => {
+    const one = JSON.stringify({ timestamp: instant(0), val: 1 });
+    const [first, second] = type === LINES ? [`${one}\n`, `${one}\n`] : [`[${one}]`, ' '];
+    const zeros = Buffer.alloc(100_000);
+    const send = async (...pieces: readonly Uint8Array[]) => {
+      const all = { ...headers, 'content-type': type, 'content-encoding': 'gzip' };
+      const payload = Readable.from(pieces, { objectMode: false });
+      const answer = await service.app.inject({ method: 'POST', url: pathOf('zeros'), headers: all, payload });
+      return [answer.statusCode, answer.json().data.samples ?? answer.json().status.message];
+    };
+    const [a, b] = [gzipSync(first!), gzipSync(second!)];
+    const joined = Buffer.concat([a, zeros]);
+    for (const pieces of [[joined], [a, zeros], [joined, zeros]]) expect(await send(...pieces)).toEqual([200, 1]);
+    for (const pieces of [[a, zeros, b], [Buffer.concat([joined, b])], [joined, b], [joined, zeros, Buffer.of(0, 1)]]) {
+      expect(await send(...pieces)).toEqual([
+        400,
+        expect.stringContaining(`the body is not whole gzip: ${BEHIND_ZEROS}`),
+      ]);
+    }
   });
 });
 
