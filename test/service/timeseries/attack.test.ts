@@ -513,6 +513,17 @@ describe('over a socket', () => {
     expect(answer).toContain(`"message":"${said}`);
   });
 
+  it('RFC 9112, 6.1: a transfer coding other than chunked is refused, and the connection ended', async () => {
+    const chunks = '3\r\nabc\r\n0\r\n\r\n';
+    const of = (coding: string) => exchange([head(pathOf('coded'), LINES, `transfer-encoding: ${coding}\r\n`), chunks]);
+    for (const coding of ['gzip, chunked', 'GZIP,Chunked']) {
+      const answer = await of(coding);
+      expect(answer).toMatch(/^HTTP\/1.1 501 Not Implemented.*connection: close.*"code":"501"/s);
+      expect(answer).toContain(`header Transfer-Encoding: expected chunked or none, received \\"${coding}\\"`);
+    }
+    expect(await of('Chunked')).toMatch(/^HTTP\/1.1 400 .*line 1/s);
+  });
+
   it('an expectation other than 100-continue is refused in our envelope', async () => {
     const asked = 'GET /health/live?a=b HTTP/1.1\r\nhost: a\r\nx-correlation-id: odd\r\nexpect: something-odd\r\n\r\n';
     const answer = await exchange([asked]);
