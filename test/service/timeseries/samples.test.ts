@@ -348,6 +348,18 @@ describe('samples', () => {
     expect((await read('image/png')).statusCode).toBe(406);
   });
 
+  it('a continuation token is refused with a form that has no pages', async () => {
+    await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1), sample('a', 1, 2)]));
+    const read = (more: Record<string, string>) =>
+      send('GET', '/core/timeseries/a/samples?limit=1', { headers: { ...more } });
+    const continuationtoken = (await read({})).json().paging.continuationToken;
+    const answer = await read({ continuationtoken, accept: 'text/csv' });
+    expect([answer.statusCode, answer.json().status.message]).toEqual([
+      400,
+      'header continuationToken: expected only with application/json; text/csv has no pages',
+    ]);
+  });
+
   it('a type in Accept may have parameters, such as a charset, and keeps its weight', async () => {
     await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1)]));
     const typeOf = async (accept: string) => {

@@ -30,6 +30,9 @@ export async function answerSamples(
   const samplesRequest = readSamplesQuery(query);
   addVary(reply, 'accept');
   if (form === undefined) return answerPage(parts, request, reply, references, samplesRequest);
+  if (continuationTokenOf(request) !== undefined) {
+    throw badRequest(`header continuationToken: expected only with ${JSON_TYPE}; ${form.contentType} has no pages`);
+  }
   reply.type(form.contentType);
   const pieces = readPieces(parts.context, organisation, references, samplesRequest);
   return reply.send(Readable.from(streamed(pieces, form), { objectMode: false, highWaterMark: 1 << 20 }));
