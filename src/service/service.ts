@@ -5,7 +5,7 @@ import type { ServiceContext } from './context.js';
 import { startForgetting } from './events/forget.js';
 import { registerEvents } from './events/routes.js';
 import { addJsonBodies } from './http/bodies.js';
-import { answerInTurn, endStalls } from './http/connections.js';
+import { answerInTurn, endStalls, refuseCodings } from './http/connections.js';
 import { type ContinuationTokens, createContinuationTokens } from './http/continuation.js';
 import { addCorrelation, addRequestLog } from './http/correlation.js';
 import { addCors } from './http/cors.js';
@@ -71,6 +71,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
       addCorrelation(app, context);
       addRequestLog(app);
       addHeaderCheck(app);
+      refuseCodings(app);
       endStalls(app, context);
       addStopRefusal(app, readiness);
       addJsonBodies(app);

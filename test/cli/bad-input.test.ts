@@ -125,9 +125,13 @@ describe('input that cannot be read', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  it('a gzip file that is truncated or not gzip at all', async () => {
+  it('a gzip file that is truncated, not gzip at all, or goes on behind zeros', async () => {
     const whole = gzipSync(minutesCsv(Array.from({ length: 999 }, (_, i) => i)));
-    const files = { 'cut.csv.gz': whole.subarray(0, whole.length / 2), 'plain.csv.gz': minutesCsv([1]) };
+    const files = {
+      'cut.csv.gz': whole.subarray(0, whole.length / 2),
+      'plain.csv.gz': minutesCsv([1]),
+      'gap.csv.gz': Buffer.concat([whole, Buffer.alloc(512), gzipSync('2031-01-01T00:00:00Z,1\n')]),
+    };
     for (const name of Object.keys(files)) {
       const { code, stderr } = await runWith(files, 'run', '~/request.json', '--input', `~/${name}`);
       expect(code).toBe(1);

@@ -178,3 +178,22 @@ describe('windrow diff', () => {
     });
   });
 });
+
+it('a value of −0 is not shown as 0, in words or in JSON', async () => {
+  const world = createWorld();
+  world.write('office.csv', 'timestamp,value\n2024-03-01T22:00:00Z,0\n');
+  for (const [name, scalar] of Object.entries({ old: 1, new: -1 })) {
+    const operations = [step('Mul', 'Raw', 'Result', { scalar })];
+    world.write(`${name}.json`, JSON.stringify([{ metric: 'Result', processingType: 'batch', operations }]));
+  }
+  const asked = {
+    diff: ['~/old.json', '~/new.json'],
+    why: ['~/new.json', '--series', 'office/Result', '--at', '2024-03-01T22:00:00Z'],
+  };
+  for (const [name, words] of Object.entries(asked)) {
+    const { stdout } = await world.run(name, ...words, '--input', '~/office.csv');
+    const { stdout: json } = await world.run(name, ...words, '--input', '~/office.csv', '--json');
+    expect(stdout).toContain(name === 'diff' ? ' 0 -> -0\n' : 'office/Result at 2024-03-01T22:00:00.000Z is -0\n');
+    expect(json).toContain(name === 'diff' ? '"after": -0' : '"value": -0');
+  }
+});

@@ -238,6 +238,26 @@ describe('2.2: the error envelope', () => {
     expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 
+  it('a method or path that there is not is told of as that, whatever the body', async () => {
+    for (const [type, payload] of [
+      ['application/json', '{not json'],
+      ['application/json', `"${'x'.repeat(2_000_000)}"`],
+      ['application/json; charset=utf-16', '{}'],
+      ['text/csv', ''],
+    ] as const) {
+      const send = (method: 'PUT' | 'POST', url: string) =>
+        service.app.inject({ method, url, headers: { 'content-type': type }, payload });
+      const wrong = await send('PUT', '/core/samples');
+      expect([type, wrong.statusCode, wrong.headers.allow]).toEqual([type, 405, 'GET, HEAD, POST']);
+      const nowhere = await send('POST', '/core/nowhere');
+      expect([nowhere.statusCode, nowhere.json().status.message]).toEqual([
+        404,
+        'there is no POST /core/nowhere; /docs lists every endpoint',
+      ]);
+      expect(nowhere.headers['x-correlation-id']).toMatch(/./);
+    }
+  });
+
   it('RFC 6750: 401 and 403 say how to authenticate', async () => {
     const challenges = [];
     for (const { request, code } of cases()) {

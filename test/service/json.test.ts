@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeParts } from '../../src/service/http/bodies.js';
 import { ServiceError } from '../../src/service/http/errors.js';
-import { JsonIssueError, parseJson, parseJsonBody } from '../../src/service/http/json.js';
+import { describeLineFault, JsonIssueError, parseJson, parseJsonBody } from '../../src/service/http/json.js';
 import { turnsDuring } from './turns-during.js';
 
 const spaces = fc.constantFrom('', ' ', '\n', '\t \r\n');
@@ -111,3 +111,20 @@ function isJson(body: string): boolean {
     return false;
   }
 }
+
+it('a line that is not JSON is told of with the column and what is expected there', () => {
+  expect(describeLineFault('{"val":NaN}')).toMatch(
+    /^`NaN` in column 8, where a value is expected; JSON has true, false, null and finite numbers$/,
+  );
+  expect(describeLineFault('{"a":1,}')).toContain('`}` in column 8, where a field name in double quotes is expected');
+  expect(describeLineFault('{"a":1}')).toBeUndefined();
+  expect(describeLineFault(`{"a":"${'x'.repeat(300_000)}",}`)).toContain('`}` in column 300009, where a field name');
+});
+
+it('the place of a fault is right behind a text longer than a slice', async () => {
+  const long = `"a":"${'x'.repeat(300_000)}"`;
+  const faulty = `{${long},"b":NaN}`;
+  const placed = (line: number, column: number) => `line ${line}, column ${column}: expected a value, received \`NaN\``;
+  expect((await errorOf(`[${faulty}]`)).message).toContain(placed(1, 1 + faulty.length - 3));
+  expect((await errorOf(`[{${long}},\n${faulty}]`)).message).toContain(placed(2, faulty.length - 3));
+});

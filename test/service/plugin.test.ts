@@ -68,6 +68,9 @@ describe('the service in an existing server', () => {
     const headers = await tokenAt('/elsewhere', client);
     const read = await host.inject({ url: '/elsewhere/core/timeseries/a/samples', headers });
     expect(read.json().data).toHaveLength(1);
+    // The host's router may tell a slash at the end from none.
+    const listed = await host.inject({ url: '/elsewhere/core/status/', headers });
+    expect([listed.headers['content-type'], listed.json().data]).toEqual(['application/json; charset=utf-8', []]);
   });
 
   it("does not change the host's own errors, bodies, headers and unknown paths", async () => {

@@ -34,3 +34,37 @@ it('a length has a limit', async () => {
   const message = await messageOf(`/core/timeseries/${'a'.repeat(300)}/samples`);
   expect(message).toMatch(/^path timeseriesId: expected at most 256 characters, received "a+/);
 });
+
+it('a query that is not percent-encoded UTF-8 is refused with its parameter, and stores nothing', async () => {
+  const [sample] = [{ timeseriesId: 'a', timestamp: '2026-01-01', val: 1 }];
+  for (const [text, received] of [
+    ['%', '%'],
+    ['100%25%zz', '100%25%zz'],
+    ['b%FCro', 'b%FCro'],
+    ['%ED%A0%80', '%ED%A0%80'],
+  ]) {
+    expect(await messageOf(`/core/samples?metric=${text}`, [sample!])).toBe(
+      `query metric: expected percent-encoded UTF-8, a % itself as %25, received "${received}"`,
+    );
+  }
+  expect(await messageOf('/core/samples?timeseries_ids=a&%zz=1')).toMatch(/^query %zz: /);
+  const listed = await service.app.inject({ url: '/core/timeseries', headers });
+  expect(listed.json().data).toEqual([]);
+  const payload = [sample!];
+  const url = '/core/samples?metric=100%25+b%C3%BCro';
+  expect((await service.app.inject({ method: 'POST', url, headers, payload })).statusCode).toBe(200);
+  const { data } = (await service.app.inject({ url: '/core/timeseries', headers })).json();
+  expect(data[0].metrics[0].metric).toBe('100% büro');
+});
+
+it('a path with NUL is refused with its parameter, and not with a column of the store', async () => {
+  for (const [path, name] of [
+    ['operations', 'itemId'],
+    ['status', 'transactionId'],
+  ]) {
+    const message = await messageOf(`/core/${path}/a%00`);
+    expect(message).toBe(`path ${name}: expected text without NUL (%00), received "a\\u0000"`);
+  }
+  const answer = await service.app.inject({ method: 'DELETE', url: '/core/events/%00', headers });
+  expect(answer.json().status.message).toMatch(/^path id: /);
+});

@@ -1,7 +1,9 @@
 import { basename, dirname } from 'node:path';
 import type { Transform } from 'node:stream';
+import type { Gunzip } from 'node:zlib';
 import { WindrowError } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
+import { AFTER_END, BEHIND_ZEROS, followPacked } from '../../formats/gzip.js';
 import { type BytesAt, framesOf, openZstd } from '../../formats/zstd.js';
 import { scanBlock } from '../../kernels/scan-pairs.js';
 import { fileFailure } from '../failure.js';
@@ -172,12 +174,16 @@ async function* decompressed(
   const file = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES, ...range });
   file.on('data', (bytes) => onRead(bytes.length));
   file.on('error', (error) => decompressor.destroy(error));
+  // `as`: what unpacks gzip is that of Node.
+  const isAllRead = packing === 'gzip' ? followPacked(file, decompressor as Gunzip) : undefined;
   file.pipe(decompressor);
   try {
     yield* decompressor;
+    if ((await isAllRead?.()) === false) throw Object.assign(new Error(BEHIND_ZEROS), { code: AFTER_END });
   } catch (error) {
-    const isOfZlib = error instanceof Error && 'code' in error && /^(?:Z_|ERR_ZSTD|ZSTD_)/.test(String(error.code));
-    if (isOfZlib) throw decompressionFailure(path, packing, error);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === AFTER_END) throw decompressionFailure(path, packing, BEHIND_ZEROS);
+    if (/^(?:Z_|ERR_ZSTD|ZSTD_)/.test(code)) throw decompressionFailure(path, packing, error);
     throw fileFailure(error, path, 'read');
   } finally {
     file.destroy();

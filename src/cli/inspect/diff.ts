@@ -1,3 +1,4 @@
+import { exactJson, jsonNumber } from '../../core/json-number.js';
 import { seriesKey, seriesName } from '../../core/series.js';
 import { type ChangedResult, type ChangedSample, diff as diffPlans } from '../../inspect/index.js';
 import type { Plan } from '../../plan/plan.js';
@@ -32,7 +33,7 @@ async function diffFiles(given: Given, io: Io, temps: TempFiles): Promise<number
   const inputs = await readSources(bothSources(before, after), files, io);
   const changes = diffPlans(before, after, inputs, runOptionsOf(given));
   const text = changes.flatMap((change) => describe(change, before.timezone)).join('\n');
-  await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(changes, null, 2)}\n` : `${text}\n`);
+  await io.stdout.write(given.options.has('--json') ? `${exactJson(changes, 2)}\n` : `${text}\n`);
   return EXIT_DONE;
 }
 
@@ -49,8 +50,9 @@ function describe(change: ChangedResult, timezone: string): string[] {
   if (isIn === 'before') return [`${name}: gone, ${counted(goneCount, 'sample')}`];
   if (addedCount + goneCount + differentCount === 0) return [`${name}: all ${counted(sameCount, 'sample')} the same`];
   const counts = `${addedCount} added, ${goneCount} gone, ${differentCount} different, ${sameCount} the same`;
+  const valueText = (value: number | undefined): string => (value === undefined ? '-' : jsonNumber(value));
   const row = ({ timeMs, before, after }: ChangedSample): string =>
-    `    ${localTime(timeMs, timezone)}  ${before ?? '-'} -> ${after ?? '-'}`;
+    `    ${localTime(timeMs, timezone)}  ${valueText(before)} -> ${valueText(after)}`;
   return [
     `${name}: ${counts}`,
     ...(addedOrGone.length === 0 ? [] : ['  the first that were added or are gone', ...addedOrGone.map(row)]),

@@ -1,4 +1,5 @@
 import { WindrowError } from '../../core/errors.js';
+import { exactJson, jsonNumber } from '../../core/json-number.js';
 import { patternOf } from '../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect/index.js';
@@ -74,7 +75,7 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
   const lines = await findLines(plan, inputs, wanted, io);
   const lineOf: LineOf = (series, position) => lines.get(seriesKey(series))?.get(position);
   await io.stdout.write(
-    given.options.has('--json') ? `${JSON.stringify(asJson(told, lineOf), null, 2)}\n` : describe(told, lineOf),
+    given.options.has('--json') ? `${exactJson(asJson(told, lineOf), 2)}\n` : describe(told, lineOf),
   );
   return EXIT_DONE;
 }
@@ -128,7 +129,7 @@ const SHOWN = 3;
 
 function describe(told: Why, lineOf: LineOf): string {
   const { timezone } = told;
-  const lines = [`${seriesName(told.series)} at ${localTime(told.timeMs, timezone)} is ${told.value}`];
+  const lines = [`${seriesName(told.series)} at ${localTime(told.timeMs, timezone)} is ${jsonNumber(told.value)}`];
   for (const { operation, does, output, results, window, inputs, pointer, isProved } of told.steps) {
     lines.push('', `${operation}: ${does}  (${pointer})`);
     if (window !== undefined) {
@@ -165,7 +166,7 @@ function listed<Of extends Sample>(
   more: (sample: Of) => string = () => '',
 ): string[] {
   const rows = samples.map((sample) =>
-    `    ${localTime(sample.timeMs, timezone)}  ${sample.value}  ${more(sample)}`.trimEnd(),
+    `    ${localTime(sample.timeMs, timezone)}  ${jsonNumber(sample.value)}  ${more(sample)}`.trimEnd(),
   );
   if (rows.length <= 2 * SHOWN + 1) return rows;
   return [...rows.slice(0, SHOWN), `    … ${counted(rows.length - 2 * SHOWN, 'other')} …`, ...rows.slice(-SHOWN)];

@@ -3,7 +3,7 @@ import { didYouMean } from '../../core/suggest.js';
 import { countWork } from '../../storage/next-turn.js';
 import { hasMoreCharacters } from '../http/characters.js';
 import { badRequest, ServiceError } from '../http/errors.js';
-import { JsonIssueError, parseJson, pointerPart } from '../http/json.js';
+import { describeLineFault, JsonIssueError, parseJson, pointerPart } from '../http/json.js';
 import { type EventField, eventFieldNames, eventFields, type FieldType, readOccurredAt } from './fields.js';
 import { charsOf, EVENT_CHARS, type EventDraft, objectFault, TURN_CHARS, workOf } from './record.js';
 
@@ -62,7 +62,8 @@ export async function readNdjsonEvents(body: string, collection: string | undefi
     try {
       value = parseJson(text);
     } catch (error) {
-      const fault = { pointer: '', expected: 'an event as JSON', received: describeValue(text) };
+      const found = (reading.isFull ? undefined : describeLineFault(text)) ?? describeValue(text);
+      const fault = { pointer: '', expected: 'an event as JSON', received: found };
       const { pointer, expected, received } = error instanceof JsonIssueError ? error.issue : fault;
       add(pointer, 'request.json', expected, received);
       await reading.afterWork(EVENT_CHARS);
@@ -112,6 +113,11 @@ class Reading {
     }
     this.#keys.add(key);
     this.#events.push(event);
+  }
+
+  /** Whether further faults are only counted. */
+  get isFull(): boolean {
+    return this.#faults.shown.length >= SHOWN_ISSUES_MAX;
   }
 
   addAt(place: Pick<Posted, 'pointer' | 'line'>): AddIssue {

@@ -111,7 +111,7 @@ export function addNotFound(app: FastifyInstance): void {
     if (method === 'OPTIONS' && url.endsWith('*')) return;
     routes.push({ path: pathPattern(url), methods: [method].flat() });
   });
-  app.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) => {
+  const refuse = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = pathOf(request.url);
     const methods = routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
     // Routes that find nothing end here too.
@@ -125,6 +125,12 @@ export function addNotFound(app: FastifyInstance): void {
       .code(405)
       .header('allow', allowed)
       .send(errorEnvelope(405, message, {}));
+  };
+  app.setNotFoundHandler(refuse);
+  // Before the body, which would be read, and told of if it is at fault.
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (request.is404) refuse(request, reply);
+    else done(null, payload);
   });
 }
 

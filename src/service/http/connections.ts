@@ -117,6 +117,20 @@ export function answerInTurn(app: FastifyInstance, { metrics }: ServiceContext):
   });
 }
 
+/**
+ * Refuses a body in a transfer coding other than chunked. Node undoes no other, and would take the bytes of `gzip,
+ * chunked` for the body (RFC 9112, 6.1).
+ */
+export function refuseCodings(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw: { headers, socket }, log }, _reply, done) => {
+    const coding = headers['transfer-encoding'];
+    if (coding === undefined || coding.toLowerCase() === 'chunked' || !(socket instanceof Socket)) return done();
+    log.info('the body is in a transfer coding that is not known');
+    const received = JSON.stringify(coding);
+    answerOnSocket(socket, 501, `header Transfer-Encoding: expected chunked or none, received ${received}`);
+  });
+}
+
 const CHECK_INTERVAL_MS = 1000;
 /** An answer that went out before the body had come stands for a while, to be read. */
 const ANSWERED_MS = 5000;

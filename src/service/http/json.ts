@@ -67,7 +67,7 @@ export async function parseJsonBody(text: string, sliceChars = SLICE_CHARS): Pro
     }
     const found = value as readonly unknown[]; // in brackets, so it is an array
     // Two commas in a row, or a comma before the bracket.
-    if (found.length === 0) throw notJson(text, from, 'a value is missing');
+    if (found.length === 0) throw notJson(text, from, slice.length, 'a value is missing');
     for (const element of found) elements.push(element);
     scan.memberCount = 0;
     from = to;
@@ -85,12 +85,13 @@ function parseSlice(slice: string, text: string, from: number, firstIndex: numbe
   } catch (error) {
     if (error instanceof JsonIssueError) throw refusal(error, firstIndex);
     if (error instanceof ServiceError) throw error;
-    throw notJson(text, from, error instanceof Error ? error.message : String(error));
+    throw notJson(text, from, slice.length, error instanceof Error ? error.message : String(error));
   }
 }
 
-function notJson(text: string, from: number, message: string): ServiceError {
-  return badRequest(`the body is not JSON: ${describeJsonFault(text, from, message)}`, { code: 'request.json' });
+function notJson(text: string, from: number, length: number, message: string): ServiceError {
+  const fault = describeJsonFault(text, from, length, message);
+  return badRequest(`the body is not JSON: ${fault}`, { code: 'request.json' });
 }
 
 /** 400 for a repeated key, or a number beyond the range of a double. @param firstIndex of the slice's elements. */
@@ -109,9 +110,10 @@ function tooLarge(index: number | undefined): ServiceError {
   return new ServiceError(413, `${place}: expected at most ${ELEMENT_CHARS_MAX} characters; send it in parts`);
 }
 
-function describeJsonFault(text: string, from: number, message: string): string {
-  // Bounded, since the search for the fault blocks others; V8's message has a place as well.
-  const part = text.slice(from, from + 2 * SLICE_CHARS);
+function describeJsonFault(text: string, from: number, length: number, message: string): string {
+  // Bounded, since the search for the fault blocks others; V8's message has a place as well. Not shorter than the slice
+  // that was parsed: where a text within it is cut, that would look like the fault.
+  const part = text.slice(from, from + Math.max(length, 2 * SLICE_CHARS));
   // A slice starts after a comma.
   const prefix = from === 0 ? '' : '[0,';
   const fault = findJsonFault(prefix + part);
@@ -119,6 +121,14 @@ function describeJsonFault(text: string, from: number, message: string): string 
   const { line, column } = placeOf(text, from + fault.offset - prefix.length);
   const mend = fault.suggestion === undefined ? '' : `; ${fault.suggestion}`;
   return `line ${line}, column ${column}: expected ${fault.expected}, received ${fault.received}${mend}`;
+}
+
+/** What came where a line stops being JSON, and what is expected there; undefined if it is JSON. */
+export function describeLineFault(line: string): string | undefined {
+  const fault = findJsonFault(line);
+  if (fault === undefined) return undefined;
+  const mend = fault.suggestion === undefined ? '' : `; ${fault.suggestion}`;
+  return `${fault.received} in column ${fault.offset + 1}, where ${fault.expected} is expected${mend}`;
 }
 
 interface Scan {

@@ -187,7 +187,10 @@ const reading: StreamedForms = {
 };
 
 const following: StreamedForms = {
-  parameters: [header('Last-Event-ID', 'Resumes after the commit of this id', { type: 'integer', minimum: 0 })],
+  parameters: [
+    // A number for each of the organisation's groups whose series are followed.
+    header('Last-Event-ID', 'Resumes after the commit of this id', { ...text, pattern: '^[0-9]+([.][0-9]+)*$' }),
+  ],
   content: { 'text/event-stream': { schema: text } },
 };
 

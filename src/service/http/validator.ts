@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Value } from 'typebox/value';
@@ -40,8 +40,6 @@ export function addValidator(app: FastifyInstance): void {
     return (given: unknown) => {
       const value: unknown = isText && hasEntries(given) ? converted(given, schema) : given;
       const place = PLACES[httpPart] ?? httpPart;
-      const unfit = httpPart === 'params' ? withNul(given, place) : [];
-      if (unfit.length > 0) return { error: refusal(unfit) };
       const validator = validatorOf(schema);
       if (validator.Check(value)) return { value };
       // TypeBox reports an unknown name twice: as `additionalProperties`, and as `boolean` for the schema `false`.
@@ -119,12 +117,33 @@ function expectedBy(fault: Fault): string {
 }
 
 // PostgreSQL stores no NUL in a text. Refused here, the error names the parameter of the path and not a column.
-function withNul(given: unknown, place: string): RequestIssue[] {
-  return Object.entries(Object(given)).flatMap(([name, text]) => {
+function withNul(params: unknown): RequestIssue[] {
+  return Object.entries(Object(params)).flatMap(([name, text]) => {
     if (typeof text !== 'string' || !text.includes('\0')) return [];
     const expected = 'text without NUL (%00)';
-    return [{ place, pointer: `/${name}`, expected, received: describeValue(text) }];
+    return [{ place: 'path', pointer: `/${name}`, expected, received: describeValue(text) }];
   });
+}
+
+// Fastify leaves what cannot be decoded as it is: `%FC` would be a name of three characters.
+function notDecodable(url: string): RequestIssue[] {
+  const query = /\?(.*)/s.exec(url)?.[1] ?? '';
+  if (!query.includes('%') || isDecodable(query)) return [];
+  const parts = query.split('&').filter((part) => !isDecodable(part));
+  return parts.map((part) => {
+    const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(part) ?? [];
+    const received = describeValue(isDecodable(name) ? value : name);
+    return { place: 'query', pointer: `/${name}`, expected: 'percent-encoded UTF-8, a % itself as %25', received };
+  });
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function refusal(issues: readonly RequestIssue[]): ServiceError {
@@ -170,22 +189,26 @@ function namesIn(schema: unknown): string[] {
 }
 
 /**
- * Refuses query parameters that a route does not have, even if its schema names none or only documents the route.
- * Skips routes without a token, because RFC 6749 requires that unknown parameters be ignored.
+ * Refuses parameters of the path with NUL, those of the query that cannot be decoded, and those that a route does not
+ * have, even if its schema names none or only documents the route. Skips routes without a token, because RFC 6749
+ * requires that unknown parameters be ignored.
  */
 export function addParameterCheck(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, done) => {
-    const names = Object.keys(Object(request.query));
-    if (request.principal !== undefined && names.length > 0) {
-      checkParameters(names, request.routeOptions.schema?.querystring);
-    }
+    if (request.principal !== undefined) checkParameters(request);
     done();
   });
 }
 
-function checkParameters(names: readonly string[], schema: unknown): void {
+function checkParameters({ params, query, url, routeOptions }: FastifyRequest): void {
+  const unfit = withNul(params);
+  if (unfit.length > 0) throw refusal(unfit);
+  const names = Object.keys(Object(query));
+  const schema: unknown = routeOptions.schema?.querystring;
   // A schema that allows more is of a route that reads its query itself.
-  if (schema !== undefined && Object(schema).additionalProperties !== false) return;
+  if (names.length === 0 || (schema !== undefined && Object(schema).additionalProperties !== false)) return;
+  const undecoded = notDecodable(url);
+  if (undecoded.length > 0) throw refusal(undecoded);
   const known = namesIn(schema);
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) throw refusal(unknown.map((name) => unknownName('query', `/${name}`, name, known)));

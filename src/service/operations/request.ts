@@ -27,6 +27,7 @@ const LARGE_REQUEST_LENGTH = 50_000;
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
 export async function readOperations(body: unknown, rangesMax = defaultSettings.requestRangesMax) {
   if (Array.isArray(body)) checkSize(body, rangesMax);
+  else if (Array.isArray(Object(body).items)) throw notAlone();
   const plan = await inPauses(planEveryInTurns(body));
   checkNames(plan);
   const definitions: ItemDefinition[] = [];
@@ -47,6 +48,13 @@ export async function readOperations(body: unknown, rangesMax = defaultSettings.
     inTurn = 0;
   }
   return { plan, definitions };
+}
+
+/** 400 for the form of a file, `{"$schema", "items"}`, which the planner would take. */
+function notAlone(): RequestError {
+  const expected = 'an array of request items';
+  const suggestion = 'send the array in `items` alone';
+  return new RequestError([{ pointer: '', code: 'request.type', expected, received: 'an object', suggestion }]);
 }
 
 // Checked before planning, whose time grows with all of these.

@@ -7,6 +7,7 @@ import { type RequestTransactionRow, requestTransactions } from '../../storage/t
 import type { ServiceContext } from '../context.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
 import { notFound } from '../http/errors.js';
+import { JSON_TYPE } from '../http/media-types.js';
 import { readPage } from '../http/paging.js';
 import { type RouteParts, security } from '../http/route.js';
 import { type Principal, principalOf } from '../identity/principal.js';
@@ -40,7 +41,7 @@ export function registerStatus(app: FastifyInstance, parts: RouteParts): void {
         return envelope(transactionRecord(await readTransaction(parts.context, principalOf(request), transactionId)));
       }
       // `/core/status/` is answered as `/core/status`, whose form this route's serializer does not know.
-      reply.serializer((answer) => JSON.stringify(answer));
+      reply.type(`${JSON_TYPE}; charset=utf-8`).serializer((answer) => JSON.stringify(answer));
       return listLatest(parts, request);
     },
   );

@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { exactJson } from '../../core/json-number.js';
 import type { SeriesReference } from '../../core/series.js';
 import { RAW_METRIC } from '../../formats/table/naming.js';
 import { envelope } from '../http/envelope.js';
 import { ServiceError } from '../http/errors.js';
+import { JSON_TYPE } from '../http/media-types.js';
 import { type RouteParts, security } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
 import { answerSamples } from './read/answer.js';
@@ -82,9 +84,11 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
         response: { 200: whyAnswer },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { metric = RAW_METRIC, time } = request.query;
       const of = { timeseriesId: request.params.timeseriesId, metric };
+      // The schema's serializer writes −0 as 0.
+      reply.type(`${JSON_TYPE}; charset=utf-8`).serializer((answer) => exactJson(answer));
       return envelope(await explain(principalOf(request).organisation, of, time));
     },
   );

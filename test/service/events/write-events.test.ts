@@ -110,6 +110,17 @@ describe('POST /core/events', () => {
     expect(await all('lines')).toHaveLength(6);
   });
 
+  it('NDJSON that is not JSON is refused with the line, the column and what is expected there', async () => {
+    await events.addCollection('faulty', caller);
+    const headers = { ercollectionid: 'faulty', 'content-type': 'application/x-ndjson' };
+    const { body } = await caller.send('POST', '/core/events', headers, '{"id":"a"}\n{"id":\'b\'}\n');
+    expect(body.data).toMatchObject({
+      issues: [
+        { line: 2, expected: 'an event as JSON', received: expect.stringMatching(/ in column 7, where a value /) },
+      ],
+    });
+  });
+
   it('stores all of a body or nothing: 400 with every issue, by JSON pointer', async () => {
     await events.addCollection('whole', caller);
     const answer = await caller.post('whole', [{ id: 'a' }, { id: 'b', severty: 'High', latitude: 'north' }]);

@@ -25,6 +25,19 @@ describe('2.5: the request is an array of items', () => {
     },
   );
 
+  it.each(['/operations', '/operations?dryRun=true'])(
+    'an object around the array, as a file has, is 400 (%s)',
+    async (url) => {
+      for (const body of [{ items: hourly('a') }, { $schema: 'x', items: hourly('a') }, { items: [] }, { items: 5 }]) {
+        const answer = await posting.call('POST', url, body);
+        expect([answer.statusCode, answer.body.status.message]).toEqual([
+          400,
+          expect.stringContaining('the request: expected an array of request items, received '),
+        ]);
+      }
+    },
+  );
+
   it('has one child for each item, in their order, whose payload describes it', async () => {
     const request = [...hourly('first'), ...hourly('second')];
     const { body } = await posting.call('POST', '/operations', request);

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { BEHIND_ZEROS } from '../../../src/formats/gzip.js';
 import { writeFrame } from '../../../src/service/timeseries/columns-format.js';
 import { openTestService, type TestService } from '../app.js';
 
@@ -251,6 +252,27 @@ describe('anything sent as samples', () => {
     expect((await post(pathOf('cut'), LINES, damaged, gzip)).statusCode).toBe(400);
     expect(await valuesOf('cut')).toBeUndefined();
   });
+
+  it.each([LINES, JSON_TYPE])('compressed (%s), may end with zeros; with more behind them it is 400', async (type) => {
+    const one = JSON.stringify({ timestamp: instant(0), val: 1 });
+    const [first, second] = type === LINES ? [`${one}\n`, `${one}\n`] : [`[${one}]`, ' '];
+    const zeros = Buffer.alloc(100_000);
+    const send = async (...pieces: readonly Uint8Array[]) => {
+      const all = { ...headers, 'content-type': type, 'content-encoding': 'gzip' };
+      const payload = Readable.from(pieces, { objectMode: false });
+      const answer = await service.app.inject({ method: 'POST', url: pathOf('zeros'), headers: all, payload });
+      return [answer.statusCode, answer.json().data.samples ?? answer.json().status.message];
+    };
+    const [a, b] = [gzipSync(first!), gzipSync(second!)];
+    const joined = Buffer.concat([a, zeros]);
+    for (const pieces of [[joined], [a, zeros], [joined, zeros]]) expect(await send(...pieces)).toEqual([200, 1]);
+    for (const pieces of [[a, zeros, b], [Buffer.concat([joined, b])], [joined, b], [joined, zeros, Buffer.of(0, 1)]]) {
+      expect(await send(...pieces)).toEqual([
+        400,
+        expect.stringContaining(`the body is not whole gzip: ${BEHIND_ZEROS}`),
+      ]);
+    }
+  });
 });
 
 describe('a fault far into a streamed body', () => {
@@ -489,6 +511,17 @@ describe('over a socket', () => {
     const answer = await exchange([`${begin}${more}`], 'end');
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
     expect(answer).toContain(`"message":"${said}`);
+  });
+
+  it('RFC 9112, 6.1: a transfer coding other than chunked is refused, and the connection ended', async () => {
+    const chunks = '3\r\nabc\r\n0\r\n\r\n';
+    const of = (coding: string) => exchange([head(pathOf('coded'), LINES, `transfer-encoding: ${coding}\r\n`), chunks]);
+    for (const coding of ['gzip, chunked', 'GZIP,Chunked']) {
+      const answer = await of(coding);
+      expect(answer).toMatch(/^HTTP\/1.1 501 Not Implemented.*connection: close.*"code":"501"/s);
+      expect(answer).toContain(`header Transfer-Encoding: expected chunked or none, received \\"${coding}\\"`);
+    }
+    expect(await of('Chunked')).toMatch(/^HTTP\/1.1 400 .*line 1/s);
   });
 
   it('an expectation other than 100-continue is refused in our envelope', async () => {

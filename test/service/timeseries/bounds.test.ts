@@ -229,3 +229,13 @@ describe('a number beyond a double', () => {
     }
   });
 });
+
+it('NDJSON that is not JSON is refused with the line, the column and what is expected there', async () => {
+  const line = `{"timeseriesId":"a","timestamp":"${TIME}","val":NaN}`;
+  const { statusCode, status } = await post(LINES, [`${line.replace('NaN', '1')}\n${line}\n`]);
+  const received = `\`NaN\` in column ${line.indexOf('NaN') + 1}, where a value is expected`;
+  expect([statusCode, status.message]).toEqual([
+    400,
+    expect.stringContaining(`line 2: expected a JSON object, received ${received}`),
+  ]);
+});

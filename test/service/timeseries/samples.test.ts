@@ -348,6 +348,37 @@ describe('samples', () => {
     expect((await read('image/png')).statusCode).toBe(406);
   });
 
+  it('a continuation token is refused with a form that has no pages', async () => {
+    await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1), sample('a', 1, 2)]));
+    const read = (more: Record<string, string>) =>
+      send('GET', '/core/timeseries/a/samples?limit=1', { headers: { ...more } });
+    const continuationtoken = (await read({})).json().paging.continuationToken;
+    const answer = await read({ continuationtoken, accept: 'text/csv' });
+    expect([answer.statusCode, answer.json().status.message]).toEqual([
+      400,
+      'header continuationToken: expected only with application/json; text/csv has no pages',
+    ]);
+  });
+
+  it('a type in Accept may have parameters, such as a charset, and keeps its weight', async () => {
+    await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1)]));
+    const typeOf = async (accept: string) => {
+      const answer = await send('GET', '/core/timeseries/a/samples', { headers: { accept } });
+      return [answer.statusCode, String(answer.headers['content-type']).replace(/;.*/, '')];
+    };
+    expect(await typeOf('application/json; charset=utf-8')).toEqual([200, 'application/json']);
+    expect(await typeOf('application/json;q=0.5, text/csv; header="a;,b\\"" ; charset=UTF-8')).toEqual([
+      200,
+      'text/csv',
+    ]);
+    expect(await typeOf('text/csv; charset=utf-8; q=0.5, application/json;odata=x;q=0.6')).toEqual([
+      200,
+      'application/json',
+    ]);
+    expect(await typeOf('application/x-ndjson;charset=utf-8')).toEqual([200, 'application/x-ndjson']);
+    expect(await typeOf('application/json; charset=utf-8; q=0')).toEqual([406, 'application/json']);
+  });
+
   it('series are listed with their metrics, counts and ranges, in pages', async () => {
     const written = [sample('a', 0, 1), sample('a', 5, 1), sample('a', 0, 1, 'Other'), sample('b', 3, 1)];
     await post('/core/samples', 'application/json', JSON.stringify(written));

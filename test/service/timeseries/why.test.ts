@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { createExplainer } from '../../../src/service/timeseries/read/why.js';
-import { item, minutes, openPosting, type Posting } from '../operations/posted.js';
+import { item, minutes, openPosting, type Posting, START_MS } from '../operations/posted.js';
 
 let posting: Posting;
 beforeAll(async () => {
@@ -37,6 +37,16 @@ it('lists the steps, the window and the samples that a stored result depends on'
     ],
     sources: [{ timeseriesId: 'room', metric: 'Raw', used: { count: 5, samples: five } }],
   });
+});
+
+it('the value, the results and the samples keep the sign of a zero', async () => {
+  await posting.run([item('Mul', { scalar: -1 }, ['room'], 'turned')]);
+  const url = `/core/timeseries/turned/why?metric=Result&time=${new Date(START_MS).toISOString()}`;
+  const answer = await posting.service.app.inject({ url, headers: posting.headers });
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  const { val, steps, sources } = answer.json().data;
+  expect([val, steps[0].results.samples[0].val, steps[0].inputs[0].used.samples[0].val]).toEqual([-0, -0, 0]);
+  expect(sources[0].used.samples[0].val).toBe(0);
 });
 
 it('tells of the samples as they are today: overwritten, deleted and late ones', async () => {

@@ -30,6 +30,9 @@ export async function answerSamples(
   const samplesRequest = readSamplesQuery(query);
   addVary(reply, 'accept');
   if (form === undefined) return answerPage(parts, request, reply, references, samplesRequest);
+  if (continuationTokenOf(request) !== undefined) {
+    throw badRequest(`header continuationToken: expected only with ${JSON_TYPE}; ${form.contentType} has no pages`);
+  }
   reply.type(form.contentType);
   const pieces = readPieces(parts.context, organisation, references, samplesRequest);
   return reply.send(Readable.from(streamed(pieces, form), { objectMode: false, highWaterMark: 1 << 20 }));
@@ -92,9 +95,13 @@ async function* streamed(pieces: AsyncIterable<Series>, form: StreamedForm): Asy
 
 const TYPES = [JSON_TYPE, ...streamedForms.map(({ contentType }) => contentType)];
 
+// A parameter of a type that Accept names, except its weight (q): each form is there in one version, in UTF-8.
+const PARAMETER = /;(?!\s*q\s*=)(?:"(?:[^"\\]|\\.)*"|[^";,])*/gi;
+
 // The form that the caller prefers; undefined is JSON, the default.
 function formOf({ headers }: FastifyRequest): StreamedForm | undefined {
-  const type = new Negotiator({ headers }).mediaType(TYPES);
+  const accept = headers.accept?.replaceAll(PARAMETER, '');
+  const type = new Negotiator({ headers: accept === undefined ? {} : { accept } }).mediaType(TYPES);
   if (type !== undefined) return streamedForms.find(({ contentType }) => contentType === type);
   throw new ServiceError(
     406,

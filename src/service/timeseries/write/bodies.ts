@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AFTER_END, BEHIND_ZEROS, followPacked } from '../../../formats/gzip.js';
 import { countWork } from '../../../storage/next-turn.js';
 import type { ServiceContext } from '../../context.js';
 import { checkCharset } from '../../http/bodies.js';
@@ -14,6 +15,8 @@ const BYTES_PER_TURN = 131_072;
 /** Any body may unpack to this many bytes, however small it was. */
 const UNPACKED_BYTES_FREE = 16 * 1024 * 1024;
 
+const NOT_GZIP = 'the body is not whole gzip';
+
 type BodySettings = Pick<ServiceContext, 'settings' | 'clock'>;
 
 /** A body as it arrives, unpacked, of at most `bytesMax` bytes. */
@@ -21,6 +24,7 @@ export class StreamedBody {
   readonly stream: Readable;
   readonly #payload: Readable;
   readonly #gunzip: Gunzip | undefined;
+  readonly #isAllUnpacked: () => Promise<boolean>;
   readonly #parts: BodySettings;
   readonly #startMs: number;
 
@@ -30,6 +34,7 @@ export class StreamedBody {
     this.#gunzip = gunzip;
     this.#parts = parts;
     this.#startMs = parts.clock.monotonicMs();
+    this.#isAllUnpacked = gunzip === undefined ? async () => true : followPacked(payload, gunzip);
     if (gunzip === undefined) return;
     // Not a pipeline, which would destroy the connection at its end, before the answer is sent.
     payload.on('error', (error) => gunzip.destroy(error));
@@ -52,6 +57,12 @@ export class StreamedBody {
   get isLate(): boolean {
     const { clock, settings } = this.#parts;
     return clock.monotonicMs() > this.#startMs + settings.bodyMsMax;
+  }
+
+  /** To be called at the end of `stream`. @throws ServiceError 400 if not all of a packed body was unpacked. */
+  async checkEnd(): Promise<void> {
+    if (await this.#isAllUnpacked()) return;
+    throw new ServiceError(400, `${NOT_GZIP}: ${BEHIND_ZEROS}`);
   }
 
   /** The whole body, as `stream` would give it, if all of it is here: small ones come with their heads. */
@@ -127,6 +138,7 @@ export async function* partsOf(body: StreamedBody): AsyncGenerator<Uint8Array> {
       // What has come already is passed on without a turn of the event loop in between, up to 32 parts.
       await afterWork(part.length);
     }
+    await body.checkEnd();
     isWhole = true;
   } catch (error) {
     throw bodyError(error);
@@ -139,9 +151,8 @@ export async function* partsOf(body: StreamedBody): AsyncGenerator<Uint8Array> {
 export function bodyError(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
   const code = String(error.code);
-  if (code.startsWith('Z_')) {
-    return new ServiceError(400, `the body is not whole gzip: ${error.message}`, { cause: error });
-  }
+  if (code.startsWith('Z_')) return new ServiceError(400, `${NOT_GZIP}: ${error.message}`, { cause: error });
+  if (code === AFTER_END) return new ServiceError(400, `${NOT_GZIP}: ${BEHIND_ZEROS}`, { cause: error });
   const isBroken = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', 'ABORT_ERR'].includes(code);
   return isBroken ? new ServiceError(400, 'the body broke off before its end', { cause: error }) : error;
 }

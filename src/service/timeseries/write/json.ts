@@ -3,7 +3,7 @@ import { RAW_METRIC } from '../../../formats/table/naming.js';
 import { readTime } from '../../../formats/table/read-text.js';
 import { hasMoreCharacters } from '../../http/characters.js';
 import { ServiceError } from '../../http/errors.js';
-import { JsonIssueError, parseJson, parseJsonBody, pointerPart } from '../../http/json.js';
+import { describeLineFault, JsonIssueError, parseJson, parseJsonBody, pointerPart } from '../../http/json.js';
 import { addSample, knownSeries, type SampleBatch, seriesIndexOf } from './batch.js';
 
 /** What a sample without these fields means: the series of the path, and its metric. */
@@ -40,9 +40,14 @@ export class SampleIssues {
     return this.#count;
   }
 
+  /** Whether further faults are only counted. */
+  get isFull(): boolean {
+    return this.shown.length === SHOWN_ISSUES_MAX;
+  }
+
   add(issue: SampleIssue): void {
     this.#count++;
-    if (this.shown.length < SHOWN_ISSUES_MAX) this.shown.push(issue);
+    if (!this.isFull) this.shown.push(issue);
   }
 
   /** Throws 400 with the faults, if there are any. @param samplesStored of this body so far. */
@@ -104,8 +109,9 @@ export function readJsonLine(
   try {
     sample = parseJson(text);
   } catch (error) {
-    const fault = { line, expected: 'a JSON object', received: describeValue(text) };
-    issues.add(error instanceof JsonIssueError ? { line, ...error.issue } : fault);
+    const received = (issues.isFull ? undefined : describeLineFault(text)) ?? describeValue(text);
+    const fault = { expected: 'a JSON object', received };
+    issues.add({ line, ...(error instanceof JsonIssueError ? error.issue : fault) });
     return;
   }
   if (takeUsual(sample, batch, defaults)) return;

@@ -86,13 +86,13 @@ function readParts(body: StreamedBody, whole: WholeBody, bytesMax: number): Prom
       stream.removeAllListeners('data');
       whole.release();
       body.abandon();
-      reject(error);
+      reject(bodyError(error));
     };
     stream.on('data', (part: Buffer) => {
       if (whole.byteCount + part.length <= bytesMax) whole.add(part);
       else refuse(tooLarge(bytesMax));
     });
-    stream.on('end', () => resolve(whole));
-    stream.on('error', (error) => refuse(bodyError(error)));
+    stream.on('end', () => body.checkEnd().then(() => resolve(whole), refuse));
+    stream.on('error', refuse);
   });
 }
