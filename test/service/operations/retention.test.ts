@@ -257,6 +257,30 @@ describe('retention waits', () => {
     expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
   });
 
+  it('not for an item that has failed, whose results stay as they are when it is posted again', async () => {
+    let isFailing = false;
+    const inline = createInlinePool();
+    const run: StepPool['run'] = (...step) =>
+      isFailing ? Promise.reject(new Error('simulated: no thread')) : inline.run(...step);
+    await open({ sizes: { inlineSamplesMax: 20 }, pool: () => ({ ...inline, run }), settings: { retryCountMax: 0 } });
+    const request = [item('Aggregate', RUNNING, ['room'], 'sum')];
+    await rig.register(request);
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 2 * HOUR_MS);
+    const before = await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true);
+    isFailing = true;
+    await rig.append({ ...change(long, 200, 201), value: Float64Array.of(1000) });
+    await rig.worker().onIdle();
+    expect((await rig.items()).map(({ state }) => state)).toEqual(['Failed']);
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+    isFailing = false;
+    await rig.register(request);
+    await rig.worker().onIdle();
+    expect(await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true)).toEqual(before);
+  });
+
   it('for an item to begin again whose samples change while a thread prepares it', async () => {
     let meanwhile = async (): Promise<void> => {};
     const inline = createInlinePool();

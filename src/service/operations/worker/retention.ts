@@ -124,11 +124,15 @@ async function deleteSome(session: Session, organisation: string, endings: reado
   for (const one of endings) {
     const { row, beforeMs, endMs } = one;
     let takenMs = Number.POSITIVE_INFINITY;
-    for (const { base, sources } of await session.readersOf(organisation, row)) {
-      takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
-    }
+    const readers = await session.readersOf(organisation, row);
+    for (const { base, sources } of readers) takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
     if (takenMs < endMs) keptCount++;
-    taken.push({ ...one, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) });
+    const cut = { ...one, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) };
+    const lastMs = await lastExpiredMs(session.tx, cut);
+    if (lastMs !== undefined) {
+      for (const { base, sources } of readers) await base.dropBehind(session, sources.indexOf(row), lastMs);
+    }
+    taken.push(cut);
     await session.countWork();
   }
   if (keptCount > 0) {
