@@ -416,6 +416,19 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(await sessions()).toBe(before);
   });
 
+  it('processes of another store of the database, in a schema of its own, have no share of this one', async () => {
+    await database.query('CREATE SCHEMA "beside" AUTHORIZATION "windrow"');
+    const beside = await open({ address: `${database.address}&options=-c%20search_path%3Dbeside` });
+    const storage = await open();
+    const shards = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
+    const ofAll = <Result>(work: (shard: number) => Promise<Result>) => Promise.all(shards.map(work));
+    expect(await beside.claim(SHARD, 'beside', LEASE_MS)).toBeDefined();
+    const claims = await ofAll((shard) => storage.claim(shard, 'here', LEASE_MS));
+    expect(claims).not.toContain(undefined);
+    expect(await ofAll((shard) => storage.claim(shard, 'here', LEASE_MS))).toEqual(claims);
+    expect(await ofAll((shard) => storage.maintains(shard))).not.toContain(false);
+  });
+
   it('two processes that open a new store at once create one', async () => {
     const opened = await Promise.all([open(), open(), open()]);
     for (const [i, storage] of opened.entries()) expect(await storage.transaction(SHARD, insert(`${i}`))).toBe(i + 1);
