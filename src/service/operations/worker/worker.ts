@@ -168,6 +168,8 @@ export class Worker {
       } catch (err) {
         // Everything can be recomputed from the store: only the next start takes longer.
         this.#context.log.warn({ ...forLog(err), shard }, 'a shard was not released');
+        // If the whole store is away, each of the others would fail as late.
+        if (!(await this.#isStoreThere())) break;
       }
     }
     this.#held.clear();
