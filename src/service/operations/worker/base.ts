@@ -102,14 +102,12 @@ export class Base {
   }
 
   /**
-   * Called when samples of a source are about to be deleted, up to an instant. An item that has failed does not hold
-   * them: posted again, it must not go on from a base that has not taken them, as if they had never been there.
+   * Called of an item that has failed when samples of a source are about to be deleted, up to an instant. It does not
+   * hold them: posted again, it must not go on from a base that has not taken them, as if they had never been there.
    */
   async dropBehind(session: BaseSession, source: number, lastMs: number): Promise<void> {
     const { checkpoints } = this.#parts;
-    if (this.takenMs(source) >= lastMs && (checkpoints.base?.positions[source] ?? lastMs) < lastMs) {
-      await checkpoints.dropAll(session);
-    }
+    if ((checkpoints.base?.positions[source] ?? lastMs) < lastMs) await checkpoints.dropAll(session);
   }
 
   /**

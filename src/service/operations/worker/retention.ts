@@ -8,6 +8,7 @@ import {
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import type { BaseMove } from './base.js';
+import type { Item } from './item.js';
 import type { Session } from './session.js';
 
 export interface RetentionParts {
@@ -128,10 +129,7 @@ async function deleteSome(session: Session, organisation: string, endings: reado
     for (const { base, sources } of readers) takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
     if (takenMs < endMs) keptCount++;
     const cut = { ...one, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) };
-    const lastMs = await lastExpiredMs(session.tx, cut);
-    if (lastMs !== undefined) {
-      for (const { base, sources } of readers) await base.dropBehind(session, sources.indexOf(row), lastMs);
-    }
+    await dropBehind(session, readers, cut);
     taken.push(cut);
     await session.countWork();
   }
@@ -140,4 +138,12 @@ async function deleteSome(session: Session, organisation: string, endings: reado
     session.context.log.info({ organisation, shard: session.tx.shard, seriesCount: keptCount }, text);
   }
   return deleteExpired(session.writer, taken);
+}
+
+/** Items that have failed do not hold what is about to be deleted: their bases go with it. */
+async function dropBehind(session: Session, readers: readonly Item[], cut: Deletable): Promise<void> {
+  const failed = readers.filter(({ schedule }) => schedule.isOver);
+  const lastMs = failed.length === 0 ? undefined : await lastExpiredMs(session.tx, cut);
+  if (lastMs === undefined) return;
+  for (const { base, sources } of failed) await base.dropBehind(session, sources.indexOf(cut.row), lastMs);
 }
