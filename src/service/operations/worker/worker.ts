@@ -133,7 +133,12 @@ export class Worker {
     const worker = this.#held.get(shard)?.worker;
     const isStopping = () => this.#state !== 'started';
     if (worker === undefined || isStopping()) return;
-    const done = this.#guard(shard, () => worker.deleteExpired(organisation, expired, isStopping));
+    const done = this.#guard(shard, () => worker.deleteExpired(organisation, expired, isStopping)).catch(
+      (error: unknown) => {
+        if (!(error instanceof StaleClaimError)) throw error;
+        this.#report(error, shard);
+      },
+    );
     // The caller reports a failure.
     this.#track(done.catch(() => {}));
     await done;
