@@ -18,7 +18,7 @@ const TAKEOVER_MS_MAX = 120_000;
 const LOOK_MS = 10;
 // Shards whose owner's connection has ended, so nobody works on them.
 const ORPHANS = `SELECT count(*) FROM windrow_shard WHERE owner IS NOT NULL AND NOT EXISTS (SELECT FROM pg_locks
-  WHERE locktype = 'advisory' AND classid = 2003723378 AND objid = session::oid)`;
+  WHERE locktype = 'advisory' AND classid = 'windrow_shard'::regclass AND objid = session::oid)`;
 
 /** Numbers in [0, 1), the same for the same seed: mulberry32. */
 export function createRandom(seed) {

@@ -1,6 +1,6 @@
 import type { Claim } from '../storage.js';
 import type { Connection } from './connection.js';
-import { checkVersion, LOCK_CLASS, OLDEST_VERSION } from './schema.js';
+import { checkVersion, OLDEST_VERSION } from './schema.js';
 
 /** An owner that claims a shard, and the lock that its process holds while it lives. */
 export interface Claimant {
@@ -12,10 +12,11 @@ export interface Claimant {
 
 /**
  * The locks of live processes that work on shards: PostgreSQL releases one as soon as its connection ends. A process
- * whose connection was lost may hold its lock twice for a while.
+ * whose connection was lost may hold its lock twice for a while. Their class is the table's, as the database may have
+ * other stores, each in a schema of its own.
  */
-const LIVE = `SELECT DISTINCT "objid" FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = ${LOCK_CLASS}
-  AND "objid" <> 0 AND "granted"
+const LIVE = `SELECT DISTINCT "objid" FROM pg_locks WHERE "locktype" = 'advisory'
+  AND "classid" = to_regclass('windrow_shard')::oid AND "granted"
   AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())`;
 
 /**

@@ -2,7 +2,6 @@ import { isShard } from '../shard.js';
 import type { Announcer } from './announcer.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
-import { LOCK_CLASS } from './schema.js';
 import { pause, pauseOf } from './writer.js';
 
 export interface HintParts {
@@ -30,7 +29,8 @@ export class Hints {
   readonly #unsent = new Map<number, number>();
   #isSending = false;
   #connection: Connection | undefined;
-  #channel = '';
+  /** The number of the table of shards: a database may hold several stores, each in its own schema. */
+  #storeId = 0;
   #isClosed = false;
   #isWorking = false;
   #hasLock = false;
@@ -71,7 +71,8 @@ export class Hints {
   async holdLiveLock(): Promise<void> {
     this.#isWorking = true;
     if (this.#hasLock) return;
-    await this.#connection!.exec(`SELECT pg_advisory_lock_shared(${LOCK_CLASS}, ${this.#parts.session})`);
+    // `| 0`: PostgreSQL numbers tables up to 2^32, and takes a signed class.
+    await this.#connection!.exec(`SELECT pg_advisory_lock_shared(${this.#storeId | 0}, ${this.#parts.session})`);
     this.#hasLock = true;
   }
 
@@ -98,6 +99,10 @@ export class Hints {
     }
   }
 
+  get #channel(): string {
+    return `windrow_${this.#storeId}`;
+  }
+
   #wake(): void {
     this.#isWoken = true;
     this.#endSleep();
@@ -119,8 +124,7 @@ export class Hints {
     const [, [found] = []] = await connection.exec(
       `SET synchronous_commit = off; SELECT to_regclass('windrow_shard')::oid AS "id"`,
     );
-    // A database may hold several stores, each in its own schema.
-    this.#channel = `windrow_${found?.id}`;
+    this.#storeId = Number(found?.id);
     connection.onNotification((payload) => this.#receive(payload));
     await connection.exec(`LISTEN ${this.#channel}`);
     this.#hasLock = false;

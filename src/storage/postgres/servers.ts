@@ -40,10 +40,12 @@ export const TIME_LIMITS: TimeLimits = {
  * An abandoned transaction ends by itself, and a vanished machine is noticed within seconds. There is no statement
  * timeout: one that cancels a wait for the standby would commit to one disk alone. But the server itself ends a wait
  * for a lock, before `answerMsMax`: it does not see that a connection is closed while it waits, and those would add
- * up. Limits of newer versions, which end whole sessions or transactions, are lifted where they exist.
+ * up. Limits of newer versions, which end whole sessions or transactions, are lifted where they exist. A stricter
+ * isolation level as the default would fail each writer that has waited for a shard.
  */
 const sessionOf = ({ lockMsMax }: TimeLimits) => `
   SET statement_timeout = 0; SET lock_timeout = ${lockMsMax}; SET client_min_messages = warning;
+  SET default_transaction_isolation = 'read committed';
   SET extra_float_digits = 1; SET bytea_output = hex;
   SET idle_in_transaction_session_timeout = '20s';
   SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;

@@ -14,6 +14,7 @@ import {
   positionsFromText,
   positionsToText,
 } from '../../../src/service/operations/worker/checkpoints.js';
+import { between } from '../../../src/storage/samples/patch.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
 import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/samples.js';
 import { BASE_ORDINAL } from '../../../src/storage/tables/operations.js';
@@ -34,20 +35,29 @@ const asLines = (of: Columns): string[] =>
   linesOf([{ timeMs: of.timeMs, value: of.value, timeseriesId: '', metric: '' }]);
 
 describe('resultChange', () => {
+  const applied = (stored: Columns, change: ReturnType<typeof resultChange>, timeOf = (timeMs: number) => timeMs) => {
+    const { fromMs, untilMs } = change?.deleted ?? { fromMs: 0, untilMs: 0 };
+    const left = new Map([...stored.timeMs].map((t, i) => [t, stored.value[i]!]));
+    for (const t of left.keys()) if (t >= timeOf(fromMs) && t < timeOf(untilMs)) left.delete(t);
+    for (const [i, t] of [...(change?.timeMs ?? [])].entries()) left.set(t, change!.value[i]!);
+    const rising = [...left].sort(([a], [b]) => a - b);
+    return { timeMs: Float64Array.from(rising, ([t]) => t), value: Float64Array.from(rising, ([, x]) => x) };
+  };
+
   it('applied to what is stored gives what was computed', () => {
     fc.assert(
       fc.property(columns, columns, (stored, computed) => {
-        const change = resultChange(stored, computed);
-        const { fromMs, untilMs } = change?.deleted ?? { fromMs: 0, untilMs: 0 };
-        const left = new Map([...stored.timeMs].map((t, i) => [t, stored.value[i]!]));
-        for (const t of left.keys()) if (t >= fromMs && t < untilMs) left.delete(t);
-        for (const [i, t] of [...(change?.timeMs ?? [])].entries()) left.set(t, change!.value[i]!);
-        const rising = [...left].sort(([a], [b]) => a - b);
-        const result = {
-          timeMs: Float64Array.from(rising, ([t]) => t),
-          value: Float64Array.from(rising, ([, x]) => x),
-        };
-        expect(asLines(result)).toEqual(asLines(computed));
+        expect(asLines(applied(stored, resultChange(stored, computed)))).toEqual(asLines(computed));
+      }),
+    );
+  });
+
+  it('does so too where a follower cuts times to milliseconds, as Date does', () => {
+    fc.assert(
+      fc.property(columns, columns, (all, computed) => {
+        // As results are replaced: up to the last one that is computed.
+        const stored = between(all, -Infinity, nextDouble(computed.timeMs.at(-1) ?? -Infinity));
+        expect(asLines(applied(stored, resultChange(stored, computed), Math.floor))).toEqual(asLines(computed));
       }),
     );
   });

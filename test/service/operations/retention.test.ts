@@ -1,16 +1,19 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runBatch, type Series } from '../../../src/index.js';
 import { setRetention } from '../../../src/service/identity/retention.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { definitionOf, readOperations } from '../../../src/service/operations/request.js';
+import { Worker } from '../../../src/service/operations/worker/worker.js';
 import { deleteOldSamples } from '../../../src/service/retention.js';
+import { StaleClaimError } from '../../../src/storage/errors.js';
 import { createExpiries, deleteExpired, findExpired } from '../../../src/storage/samples/compaction/retention.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { itemCheckpoints } from '../../../src/storage/tables/operations.js';
 import { segments } from '../../../src/storage/tables/samples.js';
 import { expectSame, sceneArbitrary } from '../../laws/running.js';
+import { failingStorage } from '../failing-storage.js';
 import { bodyOf, share } from './drawn.js';
 import { change, item, minutes, START_MS } from './posted.js';
 import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
@@ -279,6 +282,30 @@ describe('retention waits', () => {
     expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
   });
 
+  it('not for an item that has failed, whose results stay as they are when it is posted again', async () => {
+    let isFailing = false;
+    const inline = createInlinePool();
+    const run: StepPool['run'] = (...step) =>
+      isFailing ? Promise.reject(new Error('simulated: no thread')) : inline.run(...step);
+    await open({ sizes: { inlineSamplesMax: 20 }, pool: () => ({ ...inline, run }), settings: { retryCountMax: 0 } });
+    const request = [item('Aggregate', RUNNING, ['room'], 'sum')];
+    await rig.register(request);
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 2 * HOUR_MS);
+    const before = await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true);
+    isFailing = true;
+    await rig.append({ ...change(long, 200, 201), value: Float64Array.of(1000) });
+    await rig.worker().onIdle();
+    expect((await rig.items()).map(({ state }) => state)).toEqual(['Failed']);
+    await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+    isFailing = false;
+    await rig.register(request);
+    await rig.worker().onIdle();
+    expect(await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true)).toEqual(before);
+  });
+
   it('for an item to begin again whose samples change while a thread prepares it', async () => {
     let meanwhile = async (): Promise<void> => {};
     const inline = createInlinePool();
@@ -375,6 +402,33 @@ it('a shard where retention fails does not keep the others waiting', async () =>
   };
   await rig.deleteBefore(START_MS + 5 * HOUR_MS, worker);
   expect(new Set(tried)).toEqual(new Set(shards));
+  await rig.close();
+});
+
+it('a shard that another worker has taken is left to that one, which is no failure', async () => {
+  const rig = await openRig({ groups: 1, segmentSamples: 10, nowMs: START_MS + 10 * HOUR_MS });
+  const { storage, log } = rig.context;
+  await rig.worker().stop();
+  let isTaken = false;
+  const transaction: Storage['transaction'] = async (shard, work, options) => {
+    if (isTaken && options?.claim !== undefined) throw new StaleClaimError('simulated: another worker has the shard');
+    return storage.transaction(shard, work, options);
+  };
+  const worker = new Worker(
+    { ...rig.context, storage: { ...failingStorage(storage, {}), transaction } },
+    createInlinePool(),
+  );
+  await rig.register([item('Aggregate', RUNNING, ['room'], 'sum')]);
+  await rig.append(change(long, 0, 400));
+  worker.start();
+  await worker.onIdle();
+  const warn = vi.spyOn(log, 'warn');
+  isTaken = true;
+  await rig.deleteBefore(START_MS + 5 * HOUR_MS, worker);
+  expect(warn).not.toHaveBeenCalled();
+  warn.mockRestore();
+  expect(await firstLeft(rig)).toBe(START_MS);
+  await worker.stop();
   await rig.close();
 });
 

@@ -5,6 +5,7 @@ import { changeItems } from '../../../src/service/operations/register.js';
 import { checkpointHeads } from '../../../src/service/operations/worker/checkpoints.js';
 import { Worker } from '../../../src/service/operations/worker/worker.js';
 import { joinParts } from '../../../src/service/status/request-states.js';
+import { StorageError } from '../../../src/storage/errors.js';
 import { nextTurn } from '../../../src/storage/next-turn.js';
 import { deleteExpired } from '../../../src/storage/samples/compaction/retention.js';
 import type { Storage } from '../../../src/storage/storage.js';
@@ -16,7 +17,7 @@ import {
 } from '../../../src/storage/tables/operations.js';
 import { series } from '../../../src/storage/tables/samples.js';
 import { expectSame } from '../../laws/running.js';
-import { failingStorage } from '../failing-storage.js';
+import { failingStorage, type Trouble } from '../failing-storage.js';
 import { change, item, minutes, START_MS } from './posted.js';
 import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
 
@@ -198,6 +199,23 @@ describe('state in memory', () => {
     await worker.onIdle();
     await worker.stop();
     expect(await storage.claim(rig.shardOf('doubled'), 'another', 1000)).toBeDefined();
+  });
+
+  it('a stop while the store is away gives up with the first shard, as each takes its time to fail', async () => {
+    await open({ groups: 32 });
+    await rig.worker().stop();
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) await rig.register([item('Abs', {}, [name], name)], false);
+    const trouble: Trouble = {};
+    const storage = failingStorage(rig.context.storage, trouble);
+    const worker = new Worker({ ...rig.context, storage }, createInlinePool());
+    worker.start();
+    await worker.onIdle();
+    const transaction = vi.spyOn(storage, 'transaction');
+    trouble.read = trouble.write = new StorageError('storage.failed', 'simulated: the database does not answer');
+    await worker.stop();
+    expect(new Set(names.map(rig.shardOf)).size).toBeGreaterThan(1);
+    expect(transaction).toHaveBeenCalledTimes(1);
   });
 
   it('a poll leaves out shards without items, and finds new ones that nobody told of some seconds later', async () => {

@@ -379,6 +379,56 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(await sessions()).toBe(before);
   });
 
+  it.each(['repeatable read', 'serializable'])('writers take turns, also where the default is %s', async (level) => {
+    const name = await database.query('SELECT current_database()');
+    await database.query(`ALTER DATABASE ${name} SET default_transaction_isolation = '${level}'`);
+    const [one, other] = [await open(), await open()];
+    for (const storage of [one, other]) await storage.transaction(SHARD, insert(storage === one ? 'a' : 'b'));
+    // A connection that failed is not used again.
+    const sessions = () =>
+      database.query(`SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity
+        WHERE application_name = 'windrow' AND datname = '${name}'`);
+    const before = await sessions();
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const first = one.transaction(SHARD, async (tx) => {
+      await insert('c')(tx);
+      begin();
+      await ended;
+    });
+    await begun;
+    const second = other.transaction(SHARD, insert('d'));
+    await expect
+      .poll(() =>
+        database.query(`SELECT count(*) FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND datname = '${name}'`),
+      )
+      .toBe('1');
+    end();
+    await first;
+    expect(await second).toBe(4);
+    expect(await sessions()).toBe(before);
+  });
+
+  it('processes of another store of the database, in a schema of its own, have no share of this one', async () => {
+    await database.query('CREATE SCHEMA "beside" AUTHORIZATION "windrow"');
+    const beside = await open({ address: `${database.address}&options=-c%20search_path%3Dbeside` });
+    const storage = await open();
+    const shards = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
+    const ofAll = <Result>(work: (shard: number) => Promise<Result>) => Promise.all(shards.map(work));
+    expect(await beside.claim(SHARD, 'beside', LEASE_MS)).toBeDefined();
+    const claims = await ofAll((shard) => storage.claim(shard, 'here', LEASE_MS));
+    expect(claims).not.toContain(undefined);
+    expect(await ofAll((shard) => storage.claim(shard, 'here', LEASE_MS))).toEqual(claims);
+    expect(await ofAll((shard) => storage.maintains(shard))).not.toContain(false);
+  });
+
   it('two processes that open a new store at once create one', async () => {
     const opened = await Promise.all([open(), open(), open()]);
     for (const [i, storage] of opened.entries()) expect(await storage.transaction(SHARD, insert(`${i}`))).toBe(i + 1);

@@ -34,8 +34,11 @@ export function resultChange(stored: Columns, computed: Columns): ResultChange |
   const timeMs = computed.timeMs.subarray(head, computedCount - tail);
   const value = computed.value.subarray(head, computedCount - tail);
   if (!isAnyStored || firstStoredMs === undefined) return { timeMs, value };
-  const untilMs = nextDouble(stored.timeMs[storedCount - tail - 1]!);
-  return { timeMs, value, deleted: { fromMs: firstStoredMs, untilMs } };
+  const lastMs = stored.timeMs[storedCount - tail - 1]!;
+  // The time of a sample that stays or is computed, if one follows: the instant after `lastMs` has digits beyond
+  // milliseconds, and a follower who cuts them off, as `Date` does, would keep the last sample.
+  const laterMs = stored.timeMs[storedCount - tail] ?? computed.timeMs[computedCount - 1] ?? lastMs;
+  return { timeMs, value, deleted: { fromMs: firstStoredMs, untilMs: Math.max(laterMs, nextDouble(lastMs)) } };
 }
 
 /** A change of a source, of clients or of another item. */

@@ -102,6 +102,15 @@ export class Base {
   }
 
   /**
+   * Called of an item that has failed when samples of a source are about to be deleted, up to an instant. It does not
+   * hold them: posted again, it must not go on from a base that has not taken them, as if they had never been there.
+   */
+  async dropBehind(session: BaseSession, source: number, lastMs: number): Promise<void> {
+    const { checkpoints } = this.#parts;
+    if ((checkpoints.base?.positions[source] ?? lastMs) < lastMs) await checkpoints.dropAll(session);
+  }
+
+  /**
    * Moves the base by one step towards where samples are about to be deleted, as far as the item has come.
    *
    * @param lastMs the time of the last sample of a source that is to be deleted.

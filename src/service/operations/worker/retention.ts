@@ -8,6 +8,7 @@ import {
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import type { BaseMove } from './base.js';
+import type { Item } from './item.js';
 import type { Session } from './session.js';
 
 export interface RetentionParts {
@@ -124,11 +125,12 @@ async function deleteSome(session: Session, organisation: string, endings: reado
   for (const one of endings) {
     const { row, beforeMs, endMs } = one;
     let takenMs = Number.POSITIVE_INFINITY;
-    for (const { base, sources } of await session.readersOf(organisation, row)) {
-      takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
-    }
+    const readers = await session.readersOf(organisation, row);
+    for (const { base, sources } of readers) takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
     if (takenMs < endMs) keptCount++;
-    taken.push({ ...one, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) });
+    const cut = { ...one, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) };
+    await dropBehind(session, readers, cut);
+    taken.push(cut);
     await session.countWork();
   }
   if (keptCount > 0) {
@@ -136,4 +138,12 @@ async function deleteSome(session: Session, organisation: string, endings: reado
     session.context.log.info({ organisation, shard: session.tx.shard, seriesCount: keptCount }, text);
   }
   return deleteExpired(session.writer, taken);
+}
+
+/** Items that have failed do not hold what is about to be deleted: their bases go with it. */
+async function dropBehind(session: Session, readers: readonly Item[], cut: Deletable): Promise<void> {
+  const failed = readers.filter(({ schedule }) => schedule.isOver);
+  const lastMs = failed.length === 0 ? undefined : await lastExpiredMs(session.tx, cut);
+  if (lastMs === undefined) return;
+  for (const { base, sources } of failed) await base.dropBehind(session, sources.indexOf(cut.row), lastMs);
 }

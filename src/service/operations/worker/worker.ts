@@ -133,7 +133,12 @@ export class Worker {
     const worker = this.#held.get(shard)?.worker;
     const isStopping = () => this.#state !== 'started';
     if (worker === undefined || isStopping()) return;
-    const done = this.#guard(shard, () => worker.deleteExpired(organisation, expired, isStopping));
+    const done = this.#guard(shard, () => worker.deleteExpired(organisation, expired, isStopping)).catch(
+      (error: unknown) => {
+        if (!(error instanceof StaleClaimError)) throw error;
+        this.#report(error, shard);
+      },
+    );
     // The caller reports a failure.
     this.#track(done.catch(() => {}));
     await done;
@@ -168,6 +173,8 @@ export class Worker {
       } catch (err) {
         // Everything can be recomputed from the store: only the next start takes longer.
         this.#context.log.warn({ ...forLog(err), shard }, 'a shard was not released');
+        // If the whole store is away, each of the others would fail as late.
+        if (!(await this.#isStoreThere())) break;
       }
     }
     this.#held.clear();
