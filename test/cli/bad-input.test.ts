@@ -208,7 +208,10 @@ describe('wrong arguments', () => {
     [['check', '~/none'], '~/none: there is no store of windrow; check the directory'],
     [['backup', '~/none', '--to', '~/b.db'], '~/none: there is no store of windrow; check the directory'],
     [['restore', '~/none.db', '--to', '~/data'], '~/none.db: there is no such file'],
-    [['restore', '~/', '--to', '~/data'], '~/: it is a folder, expected a file that `windrow backup` made'],
+    [
+      ['restore', '~/', '--to', '~/data'],
+      '~/: it is a folder, expected a file; give a file that `windrow backup` made',
+    ],
     [
       ['restore', '~/office.csv', '--to', '~/office.csv'],
       '~/office.csv: it is a file, expected a folder; give another name',

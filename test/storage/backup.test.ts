@@ -161,14 +161,6 @@ describe('the file of a backup', () => {
     await expect(restoreStore(file, '/proc/windrow/data', false)).rejects.toThrow('it does not accept files');
   });
 
-  it('that cannot be opened is reported by a check, without a stack', async () => {
-    mkdirSync(join(folder, 'store', 'windrow.db'), { recursive: true });
-    await expect(checkStore(join(folder, 'store'))).rejects.toMatchObject({
-      code: 'storage.failed',
-      message: expect.stringMatching(/^the store in \S+store: /),
-    });
-  });
-
   // A disk of 64 KiB, where this user may mount one.
   it.skipIf(!canMount())('says that the disk is full, and leaves nothing behind', async () => {
     await (await open('store')).close();

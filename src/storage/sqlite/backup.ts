@@ -15,7 +15,7 @@ import { prepareDataDirectory } from '../data-directory.js';
 import { StorageError } from '../errors.js';
 import { failureOf, loadSqlite, SqliteFailure } from './database.js';
 import { LOG_SUFFIXES, refuseOpen, refuseTarget, refuseUnfinished } from './in-use.js';
-import { explained, FILE_NAME, faultsOf } from './open.js';
+import { explained, FILE_NAME, faultsOf, refuseOther } from './open.js';
 import { readVersion } from './schema.js';
 
 /**
@@ -109,6 +109,7 @@ export async function restoreStore(file: string, directory: string, isReplacing:
 /** @throws StorageError if there is a store that may not be replaced, or that a process has open. */
 async function refuseStore(path: string, directory: string, isReplacing: boolean): Promise<void> {
   if (!existsSync(path)) return;
+  refuseOther(path);
   if (!isReplacing) {
     const mend = 'restore into another directory, or give --force to replace it';
     throw new StorageError('storage.locked', `${directory}: there is already a store: ${mend}`);
@@ -158,9 +159,7 @@ function checkReadable(file: string): void {
     const message = `${file}: permission denied to read it (${code}); check its permissions`;
     throw new StorageError('file.denied', message, { cause: error });
   }
-  if (statSync(file).isDirectory()) {
-    throw new StorageError('file.directory', `${file}: it is a folder, expected a file that \`windrow backup\` made`);
-  }
+  refuseOther(file, 'give a file that `windrow backup` made');
 }
 
 /** SQLite would apply the log of what was there to what replaces it. */

@@ -2,12 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError } from '../errors.js';
 import { type Database, loadSqlite, SqliteFailure } from './database.js';
-import { FILE_NAME } from './open.js';
+import { COMPANIONS, FILE_NAME } from './open.js';
 
 /** SQLite keeps these beside its file: a file of this name is applied to the store, or deleted. */
 export const LOG_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
-/** What else windrow keeps beside it. */
-const COMPANIONS = ['windrow.reserve', 'windrow.worker', 'windrow.worker-journal'];
 
 /** @throws StorageError if a process has the store open. */
 export async function refuseOpen(path: string, place: string): Promise<void> {
@@ -75,7 +73,7 @@ function isSame(a: string, b: string): boolean {
 /** The store that the file lies beside and is a part of, whether it exists or not. */
 function ownerOf(file: string): string | undefined {
   const suffix = LOG_SUFFIXES.find((known) => file.endsWith(known));
-  const beside = COMPANIONS.includes(basename(file)) ? join(dirname(file), FILE_NAME) : undefined;
+  const beside = COMPANIONS.some((name) => name === basename(file)) ? join(dirname(file), FILE_NAME) : undefined;
   const owner = suffix === undefined || beside !== undefined ? beside : file.slice(0, -suffix.length);
   return owner !== undefined && existsSync(owner) ? owner : undefined;
 }
