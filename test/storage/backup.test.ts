@@ -186,6 +186,60 @@ describe('the file of a backup', () => {
     expect(namesIn('.')).toEqual(['monday.db', basename(left(`${process.ppid}-00ff`)), 'store']);
   });
 
+  describe('of what is no store of this version', () => {
+    const changed = async (...statements: string[]) => {
+      await (await open('store')).close();
+      const database = (await loadSqlite())(join(folder, 'store', 'windrow.db'));
+      for (const statement of statements) database.exec(statement);
+      database.close();
+    };
+    const isRefused = async (code: string, text: string) => {
+      await expect(backupStore(join(folder, 'store'), join(folder, 'monday.db'))).rejects.toMatchObject({
+        code,
+        message: `${join(folder, 'store', 'windrow.db')}: ${text}`,
+      });
+      expect(readdirSync(folder)).toEqual(['store']);
+    };
+
+    it('is not made of a newer one', async () => {
+      await changed('PRAGMA user_version = 99');
+      const known = /^\S+: the store has version 99, but this windrow knows only versions up to \d+; use the windrow/;
+      const copying = backupStore(join(folder, 'store'), join(folder, 'monday.db'));
+      await expect(copying).rejects.toMatchObject({ code: 'storage.newer', message: expect.stringMatching(known) });
+      await expect(copying).rejects.toThrow(join(folder, 'store', 'windrow.db:'));
+    });
+
+    it('is not made of the file of another program', async () => {
+      await changed('PRAGMA application_id = 1', 'DROP TABLE "windrow_meta"');
+      await isRefused('storage.damaged', 'this SQLite file is not a windrow store; use another directory');
+    });
+
+    it('is not made of an empty one', async () => {
+      mkdirSync(join(folder, 'store'));
+      writeFileSync(join(folder, 'store', 'windrow.db'), '');
+      await isRefused('storage.damaged', 'the file is empty, expected a store; restore a backup');
+    });
+
+    it('is not made of a damaged one, which is blamed', async () => {
+      await changed();
+      const path = join(folder, 'store', 'windrow.db');
+      const bytes = readFileSync(path);
+      // The number of free pages.
+      bytes.writeUInt32BE(1, 36);
+      writeFileSync(path, bytes);
+      expect((await checkStore(join(folder, 'store'))).faults).toEqual([
+        expect.stringMatching(/^windrow\.db: Freelist: size is/),
+      ]);
+      await expect(backupStore(join(folder, 'store'), join(folder, 'monday.db'))).rejects.toMatchObject({
+        code: 'storage.damaged',
+        message: expect.stringMatching(
+          /^\S+store.windrow\.db: it is damaged \(Freelist: .+\); run `windrow check`, and restore/,
+        ),
+      });
+      expect(readdirSync(folder)).toEqual(['store']);
+    });
+  });
+
   it.skipIf(process.platform !== 'linux')('is refused, and not waited for, by a folder that takes none', async () => {
     await (await open('store')).close();
     const file = join(folder, 'monday.db');

@@ -44,6 +44,7 @@ export async function backupStore(directory: string, target: string, isReplacing
   };
   await refuse();
   try {
+    await checkSource(path);
     await writeUnfinished(file, async (unfinished) => {
       await copyStore(path, unfinished);
       await checkCopyOf(path, unfinished, 'run `windrow check`, and restore an earlier backup');
@@ -57,6 +58,18 @@ export async function backupStore(directory: string, target: string, isReplacing
   } catch (error) {
     const failure = copyFailure(error);
     throw failure?.kind === 'full' ? fullDisk(file, failure) : explained(failure ?? error, directory);
+  }
+}
+
+/** @throws StorageError unless it is a store of this version or an older one. */
+async function checkSource(path: string): Promise<void> {
+  const open = await loadSqlite({ readOnly: true, timeout: BUSY_MS_MAX });
+  const database = open(path);
+  try {
+    if (readVersion(database, path, {}) > 0) return;
+    throw new StorageError('storage.damaged', `${path}: the file is empty, expected a store; restore a backup`);
+  } finally {
+    database.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
+import type { DatabaseSyncInstance, DatabaseSyncOptions, StatementSyncInstance } from '@photostructure/sqlite';
 
 /** What SQLite takes and gives. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
@@ -40,9 +40,9 @@ export class SqliteFailure extends Error {
 }
 
 /** Loads the native package only when a store is opened: the rest of the command works without it. */
-export async function loadSqlite(): Promise<OpenDatabase> {
+export async function loadSqlite(options: DatabaseSyncOptions = {}): Promise<OpenDatabase> {
   const sqlite = await import('@photostructure/sqlite');
-  return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(path)));
+  return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(path, options)));
 }
 
 // Filters that clients compose make ever new statements. Statements not used while this many others were are dropped.

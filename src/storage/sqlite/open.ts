@@ -188,11 +188,13 @@ function checkCopy(database: Database, path: string): void {
   writeMeta(database, 'file', identity);
 }
 
-/** The faults that SQLite finds in its file. */
+/** The faults that SQLite finds in its file, one a line. */
 export function faultsOf(database: Database): string[] {
   try {
     const rows = database.all('PRAGMA integrity_check(20)');
-    return rows.map((row) => String(row.integrity_check)).filter((fault) => fault !== 'ok');
+    // Those of the file's structure are lines of one row, after a title.
+    const lines = rows.flatMap((row) => String(row.integrity_check).split('\n'));
+    return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
   } catch (error) {
     if (error instanceof SqliteFailure && error.kind === 'damaged') return [error.message];
     throw error;
