@@ -13,6 +13,7 @@ import { forLog, repeat, type StopWork } from './background.js';
 import type { ServiceContext } from './context.js';
 import { listRetention } from './identity/retention.js';
 import { type CopiedCommit, readCopied } from './operations/replicas.js';
+import type { Kept } from './operations/worker/retention.js';
 import type { Worker } from './operations/worker/worker.js';
 
 const PERIOD_MS = 600_000;
@@ -63,7 +64,9 @@ async function deleteOldOfShard(
   organisation: string,
   ruleFor: RuleFinder,
 ): Promise<void> {
-  const { storage, clock, log } = context;
+  const { storage, clock } = context;
+  const kept: Kept = { seriesKeys: new Set(), itemIds: new Set() };
+  let uncopiedCount = 0;
   let after: SeriesRow | undefined;
   do {
     if (isStopped()) return;
@@ -71,18 +74,19 @@ async function deleteOldOfShard(
       ...(await findExpired(tx, organisation, ruleFor, clock.nowMs(), after)),
       hasItems: await hasItems(tx),
     }));
-    const expired = found.expired
-      .map((one) => ({ ...one, copiedCommit: copied(shard, one.row) }))
-      .filter(({ copiedCommit, compactedCommit }) => copiedCommit >= compactedCommit);
-    const keptCount = found.expired.length - expired.length;
-    if (keptCount > 0) {
-      const text = 'samples are kept longer than their rule: items of other shards have still to copy them';
-      log.info({ organisation, shard, seriesCount: keptCount }, text);
-    }
-    if (found.hasItems) await worker.deleteExpired(shard, organisation, expired);
+    const each = found.expired.map((one) => ({ ...one, copiedCommit: copied(shard, one.row) }));
+    const expired = each.filter(({ copiedCommit, compactedCommit }) => copiedCommit >= compactedCommit);
+    uncopiedCount += each.length - expired.length;
+    if (found.hasItems) await worker.deleteExpired(shard, organisation, expired, kept);
     else await deleteWhereNoItems(storage, shard, expired, isStopped);
     after = found.last;
   } while (after !== undefined);
+  const tell = (seriesCount: number, why: string) => {
+    if (seriesCount === 0) return;
+    context.log.info({ organisation, shard, seriesCount }, `samples are kept longer than their rule: ${why}`);
+  };
+  tell(uncopiedCount, 'items of other shards have still to copy them');
+  tell(kept.seriesKeys.size, 'items have still to take them');
 }
 
 /** Whether a shard has ever had items: then its worker knows when they no longer need samples. */
