@@ -123,4 +123,23 @@ it.skipIf(process.platform === 'win32')('what stands in the place of the store a
   expect(readdirSync(world.folder).sort()).toEqual(['data', 'monday.db']);
 });
 
+it.skipIf(process.platform === 'win32')('a folder or file whose name SQLite takes for a URI is what it says', () => {
+  const world = createWorld();
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, [commandPath, ...words], { cwd: world.folder, encoding: 'utf8' });
+  const lines = [
+    ['client', 'add', 'x', '--org', 'acme', '--scope', 'core_read', '--data-dir', 'file:a?mode=memory'],
+    ['backup', 'file:a?mode=memory', '--to', 'file:b?mode=memory'],
+    ['backup', 'file:a?mode=memory', '--to', ':memory:'],
+    ['backup', 'file:a?mode=memory', '--to', ':memory:', '--force'],
+    ['restore', ':memory:', '--to', 'file:c'],
+    ['restore', 'file:b?mode=memory', '--to', 'file:c', '--force'],
+    ['check', 'file:c'],
+  ];
+  expect(lines.map((words) => run(...words)).filter(({ status }) => status !== 0)).toEqual([]);
+  const clients = run('client', 'list', '--json', '--data-dir', 'file:c').stdout;
+  expect(JSON.parse(clients)).toHaveLength(1);
+  expect(world.files()).toEqual([':memory:', 'file:a?mode=memory', 'file:b?mode=memory', 'file:c']);
+});
+
 const forced = ([name]: readonly string[]) => (name === 'backup' ? ['--force'] : []);

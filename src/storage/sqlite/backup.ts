@@ -10,7 +10,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { prepareDataDirectory } from '../data-directory.js';
 import { StorageError } from '../errors.js';
 import { type Database, failureOf, loadSqlite, SqliteFailure } from './database.js';
@@ -122,12 +122,12 @@ async function checkBackup(file: string): Promise<void> {
 /** Copies into an empty file. */
 async function copyStore(path: string, unfinished: string): Promise<void> {
   const { backup, DatabaseSync } = await import('@photostructure/sqlite');
-  const source = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX });
+  const source = new DatabaseSync(resolve(path), { readOnly: true, timeout: BUSY_MS_MAX });
   try {
     // In a read transaction, so that writes do not restart the copy.
     source.exec('BEGIN');
     source.prepare('SELECT count(*) FROM "windrow_meta"').get();
-    await backup(source, unfinished, { rate: 1000 });
+    await backup(source, resolve(unfinished), { rate: 1000 });
     source.exec('ROLLBACK');
   } finally {
     source.close();

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { DatabaseSyncInstance, DatabaseSyncOptions, StatementSyncInstance } from '@photostructure/sqlite';
 
 /** What SQLite takes and gives. */
@@ -42,7 +43,8 @@ export class SqliteFailure extends Error {
 /** Loads the native package only when a store is opened: the rest of the command works without it. */
 export async function loadSqlite(options: DatabaseSyncOptions = {}): Promise<OpenDatabase> {
   const sqlite = await import('@photostructure/sqlite');
-  return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(path, options)));
+  // Resolved, as SQLite takes names such as `file:x` and `:memory:` for something else.
+  return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(resolve(path), options)));
 }
 
 // Filters that clients compose make ever new statements. Statements not used while this many others were are dropped.
