@@ -58,12 +58,22 @@ export function textOf(given: Given, flag: string): string | undefined {
 
 /** The last value of a required option. @throws WindrowError if it is missing. */
 export function requiredOf(given: Given, command: Command, flag: string): string {
+  const text = filledOf(given, command, flag);
+  if (text !== undefined) return text;
+  throw lacking(command, flag, 'nothing');
+}
+
+/** The last value of an option. @throws WindrowError for an empty text, as of a shell's variable that is not set. */
+export function filledOf(given: Given, command: Command, flag: string): string | undefined {
   const text = textOf(given, flag);
-  if (text !== undefined && text !== '') return text;
+  if (text !== '') return text;
+  throw lacking(command, flag, 'an empty text');
+}
+
+function lacking(command: Command, flag: string, received: string): WindrowError {
   const value = command.options.find((option) => option.flag === flag)?.value ?? 'VALUE';
-  const received = text === undefined ? 'nothing' : 'an empty text';
   const help = `see \`windrow ${command.name} --help\``;
-  throw new WindrowError('arguments', `${command.name}: expected ${flag} ${value}, received ${received}; ${help}`);
+  return new WindrowError('arguments', `${command.name}: expected ${flag} ${value}, received ${received}; ${help}`);
 }
 
 /** An option whose value is one of some names, in any case. */
@@ -75,13 +85,13 @@ export function nameOf<Name extends string>(given: Given, flag: string, names: r
   throw new WindrowError('arguments', `${flag}: expected ${names.join(' or ')}, received ${JSON.stringify(text)}`);
 }
 
-/** An option whose value is a whole number of at least `least`. */
-export function countOf(given: Given, flag: string, least: number): number | undefined {
+/** An option whose value is a whole number of at least `least`, and at most `most`. */
+export function countOf(given: Given, flag: string, least: number, most?: number): number | undefined {
   const text = textOf(given, flag);
   if (text === undefined) return undefined;
   const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(count) && count >= least) return count;
-  const expected = `a whole number of at least ${least}`;
+  if (Number.isSafeInteger(count) && count >= least && count <= (most ?? count)) return count;
+  const expected = `a whole number ${most === undefined ? `of at least ${least}` : `from ${least} to ${most}`}`;
   throw new WindrowError('arguments', `${flag}: expected ${expected}, received ${JSON.stringify(text)}`);
 }
 
@@ -95,7 +105,8 @@ export function defined<Of extends object>(fields: Of): { [Name in keyof Of]?: E
 
 /** The required argument of a command. @throws WindrowError if it is missing. */
 export function argumentOf(given: Given, command: Command): string {
-  if (given.argument !== undefined) return given.argument;
+  if (given.argument !== undefined && given.argument !== '') return given.argument;
+  const received = given.argument === undefined ? 'nothing' : 'an empty text';
   const name = command.argument?.name ?? 'argument';
   const ending = /\.\w+$/.exec(name)?.[0] ?? '.';
   const taken = command.options.flatMap(({ flag, isList }) => {
@@ -107,7 +118,7 @@ export function argumentOf(given: Given, command: Command): string {
       ? `see \`windrow ${command.name} --help\``
       : `write it before ${taken.flag}, which takes all words after it: ` +
         `\`windrow ${command.name} ${taken.word} ${taken.flag} …\``;
-  throw new WindrowError('arguments', `${command.name}: expected ${name}, received nothing; ${hint}`);
+  throw new WindrowError('arguments', `${command.name}: expected ${name}, received ${received}; ${hint}`);
 }
 
 /** `1 file`, `7,267 rows`. */

@@ -4,7 +4,14 @@ import { DAY_MS } from '../core/calendar.js';
 import { parseDuration } from '../core/duration.js';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
-import { type LimitName, limitNames, originFault, publicUrlFault, type ServiceSettings } from '../service/settings.js';
+import {
+  type LimitName,
+  limitNames,
+  originFault,
+  publicUrlFault,
+  type ServiceSettings,
+  TOKEN_LIFETIME_S_MAX,
+} from '../service/settings.js';
 import { type Command, countOf, defined, type Given, nameOf, textOf } from './command.js';
 import { demoFolder } from './demo-folder.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
@@ -191,7 +198,7 @@ function optionsOf(given: Given) {
   const settings = {
     ...defined({
       publicUrl,
-      tokenLifetimeS: countOf(given, '--token-lifetime', 1),
+      tokenLifetimeS: countOf(given, '--token-lifetime', 1, TOKEN_LIFETIME_S_MAX),
       requestsPerMinuteMax: countOf(given, '--requests-per-minute', 1),
       retentionIntervalMs: retentionIntervalOf(given),
       workerCount: countOf(given, '--workers', 1),

@@ -38,7 +38,7 @@ export const errorCodes = {
   'csv.zstd': 'A file compressed with zstd cannot be decompressed.',
   'file.format': 'The file cannot be read, or written, as a file of its format.',
   'file.missing': 'The file does not exist.',
-  'file.directory': 'A file is expected, but this is a folder.',
+  'file.directory': 'A file is expected, but this is a folder, a device, a pipe or a socket.',
   'file.denied': 'The file may not be read or written.',
   'file.full': 'No space is left on the disk.',
   'file.write': 'The file could not be written.',

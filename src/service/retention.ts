@@ -14,6 +14,7 @@ import { forLog, repeat, type StopWork } from './background.js';
 import type { ServiceContext } from './context.js';
 import { listRetention } from './identity/retention.js';
 import { type CopiedCommit, readCopied } from './operations/replicas.js';
+import type { Kept } from './operations/worker/retention.js';
 import type { Worker } from './operations/worker/worker.js';
 
 const FAILURE = 'old samples were not deleted';
@@ -92,6 +93,8 @@ async function deleteOldOfShard(
   copied: CopiedCommit,
 ): Promise<void> {
   const { storage, log } = context;
+  const kept: Kept = { seriesKeys: new Set(), itemIds: new Set() };
+  let uncopiedCount = 0;
   let after: SeriesRow | undefined;
   do {
     if (isStopped()) return;
@@ -99,18 +102,19 @@ async function deleteOldOfShard(
       ...(await findExpired(tx, organisation, expiries, after)),
       hasItems: await hasItems(tx),
     }));
-    const expired = found.expired
-      .map((one) => ({ ...one, copiedCommit: copied(shard, one.row) }))
-      .filter(({ copiedCommit, compactedCommit }) => copiedCommit >= compactedCommit);
-    const keptCount = found.expired.length - expired.length;
-    if (keptCount > 0) {
-      const text = 'samples are kept longer than their rule: items of other shards have still to copy them';
-      log.info({ organisation, shard, seriesCount: keptCount }, text);
-    }
-    if (found.hasItems) await worker.deleteExpired(shard, organisation, expired);
+    const each = found.expired.map((one) => ({ ...one, copiedCommit: copied(shard, one.row) }));
+    const expired = each.filter(({ copiedCommit, compactedCommit }) => copiedCommit >= compactedCommit);
+    uncopiedCount += each.length - expired.length;
+    if (found.hasItems) await worker.deleteExpired(shard, organisation, expired, kept);
     else await deleteWhereNoItems(storage, shard, expired, isStopped);
     after = found.last;
   } while (after !== undefined);
+  const tell = (seriesCount: number, why: string) => {
+    if (seriesCount === 0) return;
+    log.info({ organisation, shard, seriesCount }, `samples are kept longer than their rule: ${why}`);
+  };
+  tell(uncopiedCount, 'items of other shards have still to copy them');
+  tell(kept.seriesKeys.size, 'items have still to take them');
 }
 
 /** Whether a shard has ever had items: then its worker knows when they no longer need samples. */

@@ -88,6 +88,9 @@ export const limitNames = [
 
 export type LimitName = (typeof limitNames)[number];
 
+/** A hundred years, so that the expiry of a token is an exact number of milliseconds. */
+export const TOKEN_LIFETIME_S_MAX = 100 * 365 * 86_400;
+
 /**
  * Checks settings as a program gives them.
  *
@@ -109,6 +112,9 @@ function settingFault(name: keyof ServiceSettings, value: unknown): string | und
   if (name === 'corsOrigins') {
     if (!Array.isArray(value)) return `expected an array of origins, received ${describeValue(value)}`;
     return value.map((origin: unknown) => originFault(String(origin))).find((fault) => fault !== undefined);
+  }
+  if (name === 'tokenLifetimeS' && Number(value) > TOKEN_LIFETIME_S_MAX) {
+    return `expected at most ${TOKEN_LIFETIME_S_MAX}, received ${describeValue(value)}`;
   }
   const type = typeof defaults[name];
   if (type === 'number' && !(Number.isFinite(value) && Number(value) >= 0)) {

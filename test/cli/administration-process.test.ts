@@ -1,6 +1,7 @@
 // The built command and the built service, each in a process of its own.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { createWorld, type World } from './world.js';
@@ -82,3 +83,63 @@ it.skipIf(process.platform === 'win32')('a data directory that the user may not 
   const stderr = `windrow: the data directory ${data}: permission denied (EACCES): ${mend}\n`;
   for (const one of ended) expect(one).toEqual({ status: 1, stdout: '', stderr });
 });
+
+it.skipIf(process.platform === 'win32')('what stands in the place of the store and is no file is refused', async () => {
+  const world = createWorld();
+  const path = world.path('data/windrow.db');
+  mkdirSync(world.path('data'));
+  const socket = createServer();
+  onTestFinished(() => void socket.close());
+  const makers: Readonly<Record<string, () => unknown>> = {
+    folder: () => mkdirSync(path),
+    pipe: () => spawnSync('mkfifo', [path]),
+    device: () => symlinkSync('/dev/zero', path),
+    socket: () => new Promise<void>((resolve) => socket.listen(path, resolve)),
+  };
+  const mend = 'move it away, or use another directory';
+  const commands = [
+    ['client', 'list', '--data-dir', 'data'],
+    ['client', 'add', 'x', '--org', 'acme', '--scope', 'core_read', '--data-dir', 'data'],
+    ['retention', 'list', '--data-dir', 'data'],
+    ['serve', '--data-dir', 'data', '--port', '0'],
+    ['check', 'data'],
+    ['backup', 'data', '--to', 'monday.db'],
+    ['restore', 'data/windrow.db', '--to', 'new'],
+    ['restore', 'monday.db', '--to', 'data', '--force'],
+  ];
+  world.write('monday.db', '');
+  for (const [kind, make] of Object.entries(makers)) {
+    await make();
+    for (const words of commands) {
+      // A command that waits for the pipe is ended, and has no status then.
+      const options = { cwd: world.folder, encoding: 'utf8', timeout: 20_000, killSignal: 'SIGKILL' } as const;
+      const { status, stderr } = spawnSync(process.execPath, [commandPath, ...words, ...forced(words)], options);
+      const last = words[1] === 'data/windrow.db' ? 'give a file that `windrow backup` made' : mend;
+      const said = `windrow: data/windrow.db: it is a ${kind}, expected a file; ${last}\n`;
+      expect({ kind, words, status, stderr }).toEqual({ kind, words, status: 2, stderr: said });
+    }
+    rmSync(path, { recursive: true, force: true });
+  }
+  expect(readdirSync(world.folder).sort()).toEqual(['data', 'monday.db']);
+});
+
+it.skipIf(process.platform === 'win32')('a folder or file whose name SQLite takes for a URI is what it says', () => {
+  const world = createWorld();
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, [commandPath, ...words], { cwd: world.folder, encoding: 'utf8' });
+  const lines = [
+    ['client', 'add', 'x', '--org', 'acme', '--scope', 'core_read', '--data-dir', 'file:a?mode=memory'],
+    ['backup', 'file:a?mode=memory', '--to', 'file:b?mode=memory'],
+    ['backup', 'file:a?mode=memory', '--to', ':memory:'],
+    ['backup', 'file:a?mode=memory', '--to', ':memory:', '--force'],
+    ['restore', ':memory:', '--to', 'file:c'],
+    ['restore', 'file:b?mode=memory', '--to', 'file:c', '--force'],
+    ['check', 'file:c'],
+  ];
+  expect(lines.map((words) => run(...words)).filter(({ status }) => status !== 0)).toEqual([]);
+  const clients = run('client', 'list', '--json', '--data-dir', 'file:c').stdout;
+  expect(JSON.parse(clients)).toHaveLength(1);
+  expect(world.files()).toEqual([':memory:', 'file:a?mode=memory', 'file:b?mode=memory', 'file:c']);
+});
+
+const forced = ([name]: readonly string[]) => (name === 'backup' ? ['--force'] : []);

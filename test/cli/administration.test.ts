@@ -231,6 +231,41 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     );
   });
 
+  it('an empty text, as of a variable that is not set, is no rule for all series', async () => {
+    const world = await open();
+    await addClient(world, 'gateway');
+    for (const words of [['set', '--keep', 'P1D'], ['remove']]) {
+      for (const [flag, value] of [
+        ['--series', 'ID'],
+        ['--metric', 'NAME'],
+      ] as const) {
+        const name = `retention ${words[0]}`;
+        expect(await world.run('retention', ...words, '--org', 'acme', flag, '', ...DATA)).toEqual({
+          code: 2,
+          stdout: '',
+          stderr:
+            `windrow: ${name}: expected ${flag} ${value}, received an empty text; ` +
+            `see \`windrow ${name} --help\`\n`,
+        });
+      }
+    }
+    expect(await printed(world, 'retention', 'list', '--json')).toEqual([]);
+  });
+
+  it.each(['P104249992D', 'PT0.0001S', 'PT0S', 'P1M'])('a rule is not to keep samples for %s', async (keep) => {
+    const world = await open();
+    await addClient(world, 'gateway');
+    const set = (text: string) => world.run('retention', 'set', '--org', 'acme', '--keep', text, ...DATA);
+    expect(await set(keep)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'windrow: --keep: expected a duration such as P90D or PT12H, above 0, up to P104249991D and in whole ' +
+        `milliseconds, received "${keep}"\n`,
+    });
+    expect((await set('P104249991D')).code).toBe(0);
+  });
+
   it.each([
     [
       'client add x --org acme --scope core_delete',

@@ -210,9 +210,17 @@ describe('wrong arguments', () => {
     [['run', '-', '--input', '-'], 'expected standard input for the request or for --input, received it for both'],
     [['run', '~/request.json', '--input', '-', '-'], '--input: expected `-` (standard input) once, received it twice'],
     [['check', '~/none'], '~/none: there is no store of windrow; check the directory'],
+    [
+      ['serve', '--data-dir', '~/data', '--token-lifetime', '3153600001'],
+      '--token-lifetime: expected a whole number from 1 to 3153600000, received "3153600001"',
+    ],
+    [['check', ''], 'check: expected DIR, received an empty text; see `windrow check --help`'],
     [['backup', '~/none', '--to', '~/b.db'], '~/none: there is no store of windrow; check the directory'],
     [['restore', '~/none.db', '--to', '~/data'], '~/none.db: there is no such file'],
-    [['restore', '~/', '--to', '~/data'], '~/: it is a folder, expected a file that `windrow backup` made'],
+    [
+      ['restore', '~/', '--to', '~/data'],
+      '~/: it is a folder, expected a file; give a file that `windrow backup` made',
+    ],
     [
       ['restore', '~/office.csv', '--to', '~/office.csv'],
       '~/office.csv: it is a file, expected a folder; give another name',

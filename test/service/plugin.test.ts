@@ -200,6 +200,7 @@ describe('the service in an existing server', () => {
 
   it.each([
     [{ settings: { bodyBytesMax: -1 } }, 'the setting bodyBytesMax: expected a number from 0 up, received -1'],
+    [{ settings: { tokenLifetimeS: 1e13 } }, 'the setting tokenLifetimeS: expected at most 3153600000, received 1'],
     [{ settings: { strictRfc: 'yes' } }, 'the setting strictRfc: expected true or false, received "yes"'],
     [
       { settings: { corsOrigins: 'https://a' } },

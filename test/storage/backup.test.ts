@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
 import { loadSqlite } from '../../src/storage/sqlite/database.js';
@@ -109,14 +109,17 @@ describe('the file of a backup', () => {
       writeFileSync(file, bytes.subarray(0, length));
       await expect(restoreStore(file, join(folder, 'new'), false)).rejects.toMatchObject({
         code: 'storage.damaged',
-        message: expect.stringMatching(/^\S+monday\.db: (this file|the backup) is damaged/),
+        message: expect.stringMatching(/^\S+monday\.db: (this file|it) is damaged/),
       });
     }
   });
 
-  /** Resolves once the file is there; sooner than `expect.poll` would notice. */
-  const created = async (file: string) => {
-    while (!existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
+  const unfinishedIn = (name: string) => namesIn(name).filter((file) => file.endsWith('.unfinished'));
+  /** Resolves once a copy is being written; sooner than `expect.poll` would notice. */
+  const begun = async (name: string) => {
+    while (!existsSync(join(folder, name)) || unfinishedIn(name).length === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   };
 
   it.each([false, true])(
@@ -127,30 +130,114 @@ describe('the file of a backup', () => {
       await backupStore(join(folder, 'store'), file);
       const restoring = restoreStore(file, join(folder, 'new'), isForced);
       const refused = expect(restoring).rejects.toMatchObject({ code: 'storage.locked' });
-      await created(join(folder, 'new', 'windrow.db.unfinished'));
+      await begun('new');
       const storage = await open('new');
       await storage.transaction(1, async () => {});
       const { ino } = lstatSync(join(folder, 'new', 'windrow.db'));
       await refused;
       expect(lstatSync(join(folder, 'new', 'windrow.db')).ino).toBe(ino);
-      expect(namesIn('new')).not.toContain('windrow.db.unfinished');
+      expect(unfinishedIn('new')).toEqual([]);
     },
   );
 
-  it('is written by one process at a time; what a killed one left is replaced', async () => {
+  it('may be written by several at once: each copy is whole, and takes the name', async () => {
     await (await open('store')).close();
     const file = join(folder, 'monday.db');
-    const writing = (await loadSqlite())(`${file}.unfinished`);
-    writing.exec('CREATE TABLE "half" ("a"); BEGIN EXCLUSIVE');
-    await expect(backupStore(join(folder, 'store'), file)).rejects.toMatchObject({
-      code: 'storage.locked',
-      message: expect.stringMatching(/monday\.db\.unfinished: another backup or restore is writing this file/),
+    await Promise.all([1, 2, 3].map(() => backupStore(join(folder, 'store'), file)));
+    expect(readdirSync(folder).sort()).toEqual(['monday.db', 'store']);
+    await Promise.all([1, 2, 3].map(() => restoreStore(file, join(folder, 'new'), true)));
+    expect((await checkStore(join(folder, 'new'))).faults).toEqual([]);
+    expect(namesIn('new')).toEqual(['windrow.db']);
+  });
+
+  it('is not replaced unless asked for, even if it was made meanwhile', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    const making = backupStore(join(folder, 'store'), file, false);
+    const refused = expect(making).rejects.toMatchObject({
+      code: 'arguments',
+      message: `${file}: it exists already; give another name, or --force to replace it`,
     });
-    expect(existsSync(`${file}.unfinished`)).toBe(true);
+    while (!readdirSync(folder).some((name) => name.endsWith('.unfinished'))) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    writeFileSync(file, 'of another program');
+    await refused;
+    expect(readFileSync(file, 'utf8')).toBe('of another program');
+    expect(readdirSync(folder).sort()).toEqual(['monday.db', 'store']);
+  });
+
+  it('removes what killed processes left of it, and nothing of those that run', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    const dead = spawnSync('true').pid;
+    const left = (name: string) => join(folder, `monday.db.${name}.unfinished`);
+    // The second process of a container has the number of the first.
+    for (const name of [`${dead}-00ff`, `${process.pid}-00ff`, `${process.ppid}-00ff`]) writeFileSync(left(name), '');
+    writeFileSync(`${left(`${dead}-00ff`)}-journal`, '');
+    const writing = (await loadSqlite())(left(`${dead}-00aa`));
+    writing.exec('CREATE TABLE "half" ("a"); BEGIN IMMEDIATE');
+    await backupStore(join(folder, 'store'), file);
+    const kept = [`${dead}-00aa`, `${process.ppid}-00ff`].map(left);
+    expect(namesIn('.')).toEqual(['monday.db', 'store', ...kept.map((name) => basename(name))].sort());
     writing.exec('ROLLBACK');
     writing.close();
     await backupStore(join(folder, 'store'), file);
-    expect(existsSync(`${file}.unfinished`)).toBe(false);
+    expect(namesIn('.')).toEqual(['monday.db', basename(left(`${process.ppid}-00ff`)), 'store']);
+  });
+
+  describe('of what is no store of this version', () => {
+    const changed = async (...statements: string[]) => {
+      await (await open('store')).close();
+      const database = (await loadSqlite())(join(folder, 'store', 'windrow.db'));
+      for (const statement of statements) database.exec(statement);
+      database.close();
+    };
+    const isRefused = async (code: string, text: string) => {
+      await expect(backupStore(join(folder, 'store'), join(folder, 'monday.db'))).rejects.toMatchObject({
+        code,
+        message: `${join(folder, 'store', 'windrow.db')}: ${text}`,
+      });
+      expect(readdirSync(folder)).toEqual(['store']);
+    };
+
+    it('is not made of a newer one', async () => {
+      await changed('PRAGMA user_version = 99');
+      const known = /^\S+: the store has version 99, but this windrow knows only versions up to \d+; use the windrow/;
+      const copying = backupStore(join(folder, 'store'), join(folder, 'monday.db'));
+      await expect(copying).rejects.toMatchObject({ code: 'storage.newer', message: expect.stringMatching(known) });
+      await expect(copying).rejects.toThrow(join(folder, 'store', 'windrow.db:'));
+    });
+
+    it('is not made of the file of another program', async () => {
+      await changed('PRAGMA application_id = 1', 'DROP TABLE "windrow_meta"');
+      await isRefused('storage.damaged', 'this SQLite file is not a windrow store; use another directory');
+    });
+
+    it('is not made of an empty one', async () => {
+      mkdirSync(join(folder, 'store'));
+      writeFileSync(join(folder, 'store', 'windrow.db'), '');
+      await isRefused('storage.damaged', 'the file is empty, expected a store; restore a backup');
+    });
+
+    it('is not made of a damaged one, which is blamed', async () => {
+      await changed();
+      const path = join(folder, 'store', 'windrow.db');
+      const bytes = readFileSync(path);
+      // The number of free pages.
+      bytes.writeUInt32BE(1, 36);
+      writeFileSync(path, bytes);
+      expect((await checkStore(join(folder, 'store'))).faults).toEqual([
+        expect.stringMatching(/^windrow\.db: Freelist: size is/),
+      ]);
+      await expect(backupStore(join(folder, 'store'), join(folder, 'monday.db'))).rejects.toMatchObject({
+        code: 'storage.damaged',
+        message: expect.stringMatching(
+          /^\S+store.windrow\.db: it is damaged \(Freelist: .+\); run `windrow check`, and restore/,
+        ),
+      });
+      expect(readdirSync(folder)).toEqual(['store']);
+    });
   });
 
   it.skipIf(process.platform !== 'linux')('is refused, and not waited for, by a folder that takes none', async () => {
@@ -159,14 +246,6 @@ describe('the file of a backup', () => {
     await backupStore(join(folder, 'store'), file);
     // Node's own `mkdir` of several folders never returns there.
     await expect(restoreStore(file, '/proc/windrow/data', false)).rejects.toThrow('it does not accept files');
-  });
-
-  it('that cannot be opened is reported by a check, without a stack', async () => {
-    mkdirSync(join(folder, 'store', 'windrow.db'), { recursive: true });
-    await expect(checkStore(join(folder, 'store'))).rejects.toMatchObject({
-      code: 'storage.failed',
-      message: expect.stringMatching(/^the store in \S+store: /),
-    });
   });
 
   // A disk of 64 KiB, where this user may mount one.

@@ -174,6 +174,27 @@ describe('the upkeep of a store', () => {
     expect((await read(again, 'Other')).timeMs).toHaveLength(300);
   });
 
+  it('a flipped bit in the log of samples that are in segments is told as such, and none is given up', async () => {
+    const storage = await open();
+    await append(storage, 'Raw', 0, 20_000);
+    expect(await checkStore(directory)).toMatchObject({ logRowCount: 1, faults: [] });
+    // Its row stays for one more round.
+    while (await storage.transaction(SHARD, (tx) => samples.compact(tx, 1)));
+    expect(await checkStore(directory)).toMatchObject({ logRowCount: 0, sampleCount: 20_000, faults: [] });
+    await storage.close();
+    flipWithin(storedBytes('sample_log', 'changes'));
+    const where = '20000 samples of acme, part 0 of commit 1, are damaged on the disk in the log alone';
+    const what = 'they are in segments, all of them can be read, and compaction deletes the row later';
+    const { faults } = await checkStore(directory);
+    expect(faults).toEqual([expect.stringMatching(new RegExp(`^${where}: ${what}`))]);
+    const again = await open();
+    expect((await read(again, 'Raw')).value).toEqual(samplesOf('Raw', 0, 20_000).value);
+    await append(again, 'Other', 0, 20_000);
+    await compact(again);
+    expect((await checkStore(directory)).faults).toEqual([]);
+    expect((await read(again, 'Raw')).value).toEqual(samplesOf('Raw', 0, 20_000).value);
+  });
+
   it('a copy whose files do not belong together is refused when opened', async () => {
     const storage = await open();
     await append(storage, 'Raw', 0, 20_000);

@@ -171,7 +171,7 @@ describe('versions of a store', () => {
       code: 'storage.newer',
       message:
         `${file()}: the store has version 3, but this windrow knows only versions up to 1; ` +
-        'start the windrow that wrote it, or a newer one',
+        'use the windrow that wrote it, or a newer one',
     });
     expect(readFileSync(file()).equals(before)).toBe(true);
   });

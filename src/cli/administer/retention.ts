@@ -1,7 +1,8 @@
 import { formatDuration, parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
+import { isKeep, KEEP } from '../../service/identity/keep.js';
 import type { RetentionScope } from '../../service/identity/retention.js';
-import { type Command, type CommandGroup, type Given, requiredOf, textOf } from '../command.js';
+import { type Command, type CommandGroup, filledOf, type Given, requiredOf } from '../command.js';
 import { administering, listCommand, orgOption } from './administer.js';
 
 const scopeOptions = [
@@ -78,13 +79,13 @@ function scopeOf(given: Given, command: Command): RetentionScope {
   return {
     organisation: requiredOf(given, command, '--org'),
     kind: given.options.has('--results') ? 'results' : 'samples',
-    timeseriesId: textOf(given, '--series') ?? '',
-    metric: textOf(given, '--metric') ?? '',
+    timeseriesId: filledOf(given, command, '--series') ?? '',
+    metric: filledOf(given, command, '--metric') ?? '',
   };
 }
 
 function keepOf(text: string): number {
   const keepMs = parseDuration(text);
-  if (keepMs !== undefined && keepMs > 0) return keepMs;
-  throw new WindrowError('arguments', `--keep: expected a duration such as P90D, received ${JSON.stringify(text)}`);
+  if (keepMs !== undefined && isKeep(keepMs)) return keepMs;
+  throw new WindrowError('arguments', `--keep: expected ${KEEP}, received ${JSON.stringify(text)}`);
 }

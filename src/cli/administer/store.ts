@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import { backupStore, checkStore, hasStore, restoreStore, type StoreReport } from '../../storage/index.js';
@@ -35,10 +34,7 @@ export const backup: Command = {
     if (!hasStore(directory)) {
       throw new WindrowError('file.missing', `${directory}: there is no store of windrow; check the directory`);
     }
-    if (existsSync(file) && !given.options.has('--force')) {
-      throw new WindrowError('arguments', `--to: ${file} exists already; give another name, or --force to replace it`);
-    }
-    const byteCount = await backupStore(directory, file).catch((error: unknown) => {
+    const byteCount = await backupStore(directory, file, given.options.has('--force')).catch((error: unknown) => {
       throw fileFailure(error, file, 'write');
     });
     await io.stderr.write(`windrow: ${resolve(file)} is a checked backup of the store (${byteCount} bytes)\n`);

@@ -2,6 +2,7 @@ import { WindrowError } from '../../core/errors.js';
 import { SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import { equal, writeReserved } from '../../storage/storage.js';
 import { type RetentionRow, retention } from '../../storage/tables/samples.js';
+import { isKeep, KEEP } from './keep.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 import { checkOrganisation } from './organisations.js';
 
@@ -20,7 +21,7 @@ export async function setRetention(
 ): Promise<void> {
   const { storage, clock } = context;
   const organisation = checkName('organisation', scope.organisation);
-  if (!(Number.isSafeInteger(keepMs) && keepMs > 0)) throw expected('keep', 'a duration above 0', keepMs);
+  if (!isKeep(keepMs)) throw expected('keep', KEEP, keepMs);
   await checkOrganisation(context, organisation);
   const row = { ...scope, organisation, keepMs, createdMs: Math.floor(clock.nowMs()) };
   await writeReserved(storage, shardOf(organisation), async (tx) => {

@@ -6,6 +6,7 @@ import type { RetentionRow } from '../../storage/tables/samples.js';
 import { envelope, envelopeSchema } from '../http/envelope.js';
 import { badRequest, notFound } from '../http/errors.js';
 import { type RouteParts, security } from '../http/route.js';
+import { isKeep, KEEP } from '../identity/keep.js';
 import { principalOf } from '../identity/principal.js';
 import { listRetention, type RetentionScope, removeRetention, setRetention } from '../identity/retention.js';
 
@@ -67,10 +68,9 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
     async (request) => {
       const { keep } = request.body;
       const keepMs = parseDuration(keep);
-      if (keepMs === undefined || !Number.isSafeInteger(keepMs) || keepMs <= 0) {
-        const expected = 'a duration above 0 in whole milliseconds, such as P90D or PT12H';
-        const issue = { place: 'body', pointer: '/keep', expected, received: JSON.stringify(keep) };
-        throw badRequest(`body keep: expected ${expected}, received ${issue.received}`, { issues: [issue] });
+      if (keepMs === undefined || !isKeep(keepMs)) {
+        const issue = { place: 'body', pointer: '/keep', expected: KEEP, received: JSON.stringify(keep) };
+        throw badRequest(`body keep: expected ${KEEP}, received ${issue.received}`, { issues: [issue] });
       }
       const set = { ...scopeOf(principalOf(request).organisation, request.body), keepMs };
       await setRetention(context, set);

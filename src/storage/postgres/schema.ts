@@ -113,6 +113,7 @@ export async function migrate(
     }
     // Read again under the lock: another process may have done it meanwhile.
     const version = await readVersion(connection, address, newest);
+    if (version === 0) await refuseOthers(connection, address, tables);
     const sql = version === 0 ? createStore(tables, newest) : upgrade(steps, version);
     await connection.exec(`${sql}; COMMIT`, MIGRATION_MS_MAX);
   } catch (error) {
@@ -128,11 +129,16 @@ async function readVersion(connection: Connection, address: string, newest: numb
     `SELECT FROM pg_class WHERE "relname" = 'windrow_meta' AND "relnamespace" = current_schema()::regnamespace`,
   );
   if (found.length === 0) return 0;
-  const [rows = []] = await connection.exec('SELECT "name", "value" FROM "windrow_meta"');
+  // As JSON, since another program's table of this name has other columns.
+  const [rows = []] = await connection.exec(
+    `SELECT "row" ->> 'name' AS "name", "row" ->> 'value' AS "value"
+      FROM (SELECT to_jsonb("windrow_meta") AS "row" FROM "windrow_meta") AS "rows"`,
+  );
   const meta = new Map(rows.map(({ name, value }) => [String(name), Number(value)]));
   const [version = 0, oldest = 0, shardCount] = ['version', 'oldestVersion', 'shardCount'].map((name) =>
     meta.get(name),
   );
+  if (!(version >= 1)) throw ofOthers(address, ['windrow_meta']);
   checkVersion(oldest, newest);
   if (shardCount !== SHARD_COUNT) {
     throw new StorageError(
@@ -142,6 +148,32 @@ async function readVersion(connection: Connection, address: string, newest: numb
     );
   }
   return version;
+}
+
+/** @throws StorageError if a table of windrow cannot be created, as something else has its name. */
+async function refuseOthers(connection: Connection, address: string, tables: readonly Table<never>[]): Promise<void> {
+  const names = ['windrow_meta', 'windrow_shard', 'windrow_writer', ...tables.map(({ name }) => name)];
+  // A table takes a name among the relations and one among the types.
+  const [taken = []] = await connection.exec(
+    `SELECT "name" FROM (
+        SELECT "relname" AS "name", "relnamespace" AS "schema" FROM pg_class
+        UNION SELECT "typname", "typnamespace" FROM pg_type
+      ) AS "taken"
+      WHERE "schema" = current_schema()::regnamespace AND "name" IN (${names.map((name) => `'${name}'`).join(', ')})
+      ORDER BY "name"`,
+  );
+  if (taken.length > 0)
+    throw ofOthers(
+      address,
+      taken.map(({ name }) => String(name)),
+    );
+}
+
+function ofOthers(address: string, names: readonly string[]): StorageError {
+  const found = names.map((name) => JSON.stringify(name)).join(', ');
+  const expected = "expected no other program's tables of the names that windrow uses";
+  const mend = 'use another database, or another schema by ?options=-c%20search_path%3DNAME in the address';
+  return new StorageError('storage.damaged', `the store at ${address}: ${expected}, found ${found}; ${mend}`);
 }
 
 function upgrade(steps: readonly Migration[], version: number): string {

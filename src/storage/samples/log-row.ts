@@ -29,7 +29,6 @@ export function inspectRow(row: SampleLogRow, knownHeads?: LogHeads): InspectedR
   if (isSound) return { heads: knownHeads ?? readLogHeads(row.changes) };
   const heads = knownHeads ?? headsOfDamaged(row.changes);
   const { fromMs, untilMs } = heads;
-  const what = `${row.sampleCount} samples of ${row.organisation}, part ${row.part} of commit ${row.commit}`;
   const isKnown = heads !== ALL_SERIES;
   const range = isKnown
     ? `of ${heads.keys.length} series from ${textOf(fromMs)} to ${textOf(Math.ceil(untilMs))}`
@@ -38,9 +37,14 @@ export function inspectRow(row: SampleLogRow, knownHeads?: LogHeads): InspectedR
     ? 'delete that range of these series and send it again, or restore a backup'
     : 'restore a backup';
   const error = new DamagedSamplesError(
-    `${what}, were damaged on the disk before they were compacted: ${range}; ${mend}; all else can be read`,
+    `${nameOfRow(row)}, were damaged on the disk before they were compacted: ${range}; ${mend}; all else can be read`,
   );
   return { heads, damage: { fromMs, untilMs, error } };
+}
+
+/** A row of the log, for messages. */
+export function nameOfRow({ sampleCount, organisation, part, commit }: SampleLogRow): string {
+  return `${sampleCount} samples of ${organisation}, part ${part} of commit ${commit}`;
 }
 
 /** Heads of a row whose heads are damaged: it may be about any series of its organisation. */

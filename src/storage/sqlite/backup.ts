@@ -10,54 +10,66 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { prepareDataDirectory } from '../data-directory.js';
 import { StorageError } from '../errors.js';
-import { failureOf, loadSqlite, SqliteFailure } from './database.js';
-import { LOG_SUFFIXES, refuseOpen, refuseTarget, refuseUnfinished } from './in-use.js';
-import { explained, FILE_NAME, faultsOf } from './open.js';
+import { type Database, failureOf, loadSqlite, SqliteFailure } from './database.js';
+import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
+import { explained, FILE_NAME, faultsOf, refuseOther } from './open.js';
 import { readVersion } from './schema.js';
+import { writeUnfinished } from './unfinished.js';
+
+/** How long to wait for another program that locks the file. */
+const BUSY_MS_MAX = 5000;
+const ANOTHER = 'restore another backup';
 
 /**
  * Copies the store of a directory into a file while servers use it: SQLite's online backup, of one moment. The file
  * gets its name only after it was synced, opened and checked.
  *
+ * @param isReplacing allows it to replace a file that is there.
  * @returns its size in bytes.
  * @throws StorageError if the file belongs to this store, or is a store that a process has open.
  */
-export async function backupStore(directory: string, target: string): Promise<number> {
+export async function backupStore(directory: string, target: string, isReplacing = true): Promise<number> {
   const path = join(directory, FILE_NAME);
   // A link stays, and what it points at is replaced.
   const file = existsSync(target) ? realpathSync(target) : target;
-  const unfinished = `${file}.unfinished`;
-  await refuseTarget(path, file);
-  await refuseUnfinished(unfinished);
-  const { backup, DatabaseSync } = await import('@photostructure/sqlite');
-  try {
-    const source = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
-    try {
-      // In a read transaction, so that writes do not restart the copy.
-      source.exec('BEGIN');
-      source.prepare('SELECT count(*) FROM "windrow_meta"').get();
-      rmSync(unfinished, { force: true });
-      closeSync(openSync(unfinished, 'wx', 0o600));
-      await backup(source, unfinished, { rate: 1000 });
-      source.exec('ROLLBACK');
-    } finally {
-      source.close();
+  const refuse = async () => {
+    if (!isReplacing && existsSync(target)) {
+      const mend = 'give another name, or --force to replace it';
+      throw new StorageError('arguments', `${target}: it exists already; ${mend}`);
     }
-    await inspect(unfinished, true);
-    sync(unfinished);
-    // Again: a process may have opened it meanwhile.
     await refuseTarget(path, file);
-    removeLogs(file);
-    renameSync(unfinished, file);
+  };
+  await refuse();
+  try {
+    await checkSource(path);
+    await writeUnfinished(file, async (unfinished) => {
+      await copyStore(path, unfinished);
+      await checkCopyOf(path, unfinished, 'run `windrow check`, and restore an earlier backup');
+      // Again: a process may have made or opened it meanwhile.
+      await refuse();
+      removeLogs(file);
+      renameSync(unfinished, file);
+    });
     sync(dirname(file));
     return statSync(file).size;
   } catch (error) {
-    for (const name of [unfinished, `${unfinished}-wal`, `${unfinished}-shm`]) rmSync(name, { force: true });
     const failure = copyFailure(error);
     throw failure?.kind === 'full' ? fullDisk(file, failure) : explained(failure ?? error, directory);
+  }
+}
+
+/** @throws StorageError unless it is a store of this version or an older one. */
+async function checkSource(path: string): Promise<void> {
+  const open = await loadSqlite({ readOnly: true, timeout: BUSY_MS_MAX });
+  const database = open(path);
+  try {
+    if (readVersion(database, path, {}) > 0) return;
+    throw new StorageError('storage.damaged', `${path}: the file is empty, expected a store; restore a backup`);
+  } finally {
+    database.close();
   }
 }
 
@@ -73,42 +85,81 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     throw new StorageError('arguments', `${directory}: it is a file, expected a folder; give another name`);
   }
   await refuseStore(path, directory, isReplacing);
-  const { backup, DatabaseSync } = await import('@photostructure/sqlite');
-  const unfinished = `${path}.unfinished`;
-  await refuseUnfinished(unfinished);
   try {
-    await inspect(file);
+    await checkBackup(file);
     prepareDataDirectory(directory);
-    rmSync(unfinished, { force: true });
-    closeSync(openSync(unfinished, 'wx', 0o600));
-    const source = new DatabaseSync(file, { readOnly: true });
-    try {
-      await backup(source, unfinished, { rate: 1000 });
-    } finally {
-      source.close();
-    }
-    await inspect(unfinished, true);
-    sync(unfinished);
-    // Again: a process may have made or opened a store meanwhile.
-    await refuseStore(path, directory, isReplacing);
-    removeLogs(path);
-    renameSync(unfinished, path);
+    await writeUnfinished(path, async (unfinished) => {
+      await copyStore(file, unfinished);
+      await checkCopyOf(file, unfinished, ANOTHER);
+      // Again: a process may have made or opened a store meanwhile.
+      await refuseStore(path, directory, isReplacing);
+      removeLogs(path);
+      renameSync(unfinished, path);
+    });
     sync(directory);
   } catch (error) {
-    for (const name of [unfinished, `${unfinished}-journal`]) rmSync(name, { force: true });
     const failure = copyFailure(error);
     if (failure === undefined) throw error;
     if (failure.kind === 'full') throw fullDisk(directory, failure);
-    const damage = `this file is damaged, or no backup of a store (${failure.message}); restore another backup`;
+    const damage = `this file is damaged, or no backup of a store (${failure.message}); ${ANOTHER}`;
     if (failure.kind === 'damaged') throw new StorageError('storage.damaged', `${file}: ${damage}`, { cause: failure });
     const message = `${file} could not be restored into ${directory}: ${failure.message}`;
     throw new StorageError('storage.failed', message, { cause: failure });
   }
 }
 
+/** @throws StorageError unless the file is a whole store that this version can open. */
+async function checkBackup(file: string): Promise<void> {
+  const open = await loadSqlite();
+  const database = open(file);
+  try {
+    checkStoreIn(database, file, ANOTHER);
+  } finally {
+    database.close();
+  }
+}
+
+/** Copies into an empty file. */
+async function copyStore(path: string, unfinished: string): Promise<void> {
+  const { backup, DatabaseSync } = await import('@photostructure/sqlite');
+  const source = new DatabaseSync(resolve(path), { readOnly: true, timeout: BUSY_MS_MAX });
+  try {
+    // In a read transaction, so that writes do not restart the copy.
+    source.exec('BEGIN');
+    source.prepare('SELECT count(*) FROM "windrow_meta"').get();
+    await backup(source, resolve(unfinished), { rate: 1000 });
+    source.exec('ROLLBACK');
+  } finally {
+    source.close();
+  }
+}
+
+/** Makes the copy a single file, without a write-ahead log beside it, checks it and syncs it. */
+async function checkCopyOf(source: string, copy: string, mend: string): Promise<void> {
+  const open = await loadSqlite();
+  const database = open(copy);
+  try {
+    database.all('PRAGMA journal_mode = DELETE');
+    checkStoreIn(database, source, mend);
+  } finally {
+    database.close();
+  }
+  sync(copy);
+}
+
+/** @param file what is blamed: of a copy, that from which it was made. */
+function checkStoreIn(database: Database, file: string, mend: string): void {
+  if (readVersion(database, file, {}) === 0) {
+    throw new StorageError('storage.damaged', `${file}: this file is empty, not a store or a backup of one; ${mend}`);
+  }
+  const [fault] = faultsOf(database);
+  if (fault !== undefined) throw new StorageError('storage.damaged', `${file}: it is damaged (${fault}); ${mend}`);
+}
+
 /** @throws StorageError if there is a store that may not be replaced, or that a process has open. */
 async function refuseStore(path: string, directory: string, isReplacing: boolean): Promise<void> {
   if (!existsSync(path)) return;
+  refuseOther(path);
   if (!isReplacing) {
     const mend = 'restore into another directory, or give --force to replace it';
     throw new StorageError('storage.locked', `${directory}: there is already a store: ${mend}`);
@@ -128,25 +179,6 @@ function fullDisk(place: string, cause: SqliteFailure): StorageError {
   return new StorageError('file.full', message, { cause });
 }
 
-/**
- * @throws StorageError unless the file is a whole store that this version can open.
- * @param isCopy makes it a single file, without a write-ahead log beside it.
- */
-async function inspect(file: string, isCopy = false): Promise<void> {
-  const open = await loadSqlite();
-  const database = open(file);
-  try {
-    if (isCopy) database.all('PRAGMA journal_mode = DELETE');
-    if (readVersion(database, file, {}) === 0) {
-      throw new StorageError('storage.damaged', `${file}: this file is empty, not a backup of a store`);
-    }
-    const [fault] = faultsOf(database);
-    if (fault !== undefined) throw new StorageError('storage.damaged', `${file}: the backup is damaged: ${fault}`);
-  } finally {
-    database.close();
-  }
-}
-
 /** @throws StorageError unless it is a file that may be read: SQLite would only say that it cannot open it. */
 function checkReadable(file: string): void {
   try {
@@ -158,9 +190,7 @@ function checkReadable(file: string): void {
     const message = `${file}: permission denied to read it (${code}); check its permissions`;
     throw new StorageError('file.denied', message, { cause: error });
   }
-  if (statSync(file).isDirectory()) {
-    throw new StorageError('file.directory', `${file}: it is a folder, expected a file that \`windrow backup\` made`);
-  }
+  refuseOther(file, 'give a file that `windrow backup` made');
 }
 
 /** SQLite would apply the log of what was there to what replaces it. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { StorageError } from '../errors.js';
-import { inspectRow } from '../samples/log-row.js';
+import { inspectRow, nameOfRow } from '../samples/log-row.js';
+import { compactedOf, type Progress, START } from '../samples/progress.js';
 import { unpackProvisional, unpackSegments } from '../samples/segments.js';
 import { columnNames, quote } from '../sql/statements.js';
 import type { Table } from '../table.js';
@@ -11,6 +12,7 @@ import {
   type SampleLogRow,
   type SegmentRow,
   sampleLog,
+  sampleProgress,
   segments,
   series,
 } from '../tables/samples.js';
@@ -93,12 +95,18 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     countOf.set(key, (countOf.get(key) ?? 0) + row.sampleCount);
     attempt(() => unpackSegments([row]));
   });
+  const progressOf = new Map<number, Progress>();
+  eachRow<Progress>(database, sampleProgress, faults, (row, shard) => void progressOf.set(shard, row));
   eachRow<SampleLogRow>(database, sampleLog, faults, (row, shard) => {
-    count.logRowCount++;
     if (row.checksum === null) count.uncheckedCount++;
     attempt(() => {
       const { heads, damage } = inspectRow(row);
-      if (damage !== undefined) faults.push(`${damage.error.message}${namesOf(database, shard, heads.keys)}`);
+      const isCompacted = isInSegments(row, heads.keys, progressOf.get(shard) ?? START);
+      if (!isCompacted) count.logRowCount++;
+      if (damage === undefined) return;
+      // It stays for those who follow the series.
+      const fault = isCompacted ? `${nameOfRow(row)}, ${COMPACTED}` : damage.error.message;
+      faults.push(`${fault}${namesOf(database, shard, heads.keys)}`);
     });
   });
   eachRow<ItemCheckpointRow>(database, itemCheckpoints, faults, (row) => {
@@ -119,6 +127,17 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     faults.push(`${name}: its segments hold ${found} samples instead of ${row.sampleCount}`);
   });
   return count;
+}
+
+const COMPACTED =
+  'are damaged on the disk in the log alone: they are in segments, all of them can be read, and compaction deletes ' +
+  'the row later';
+
+function isInSegments({ commit }: SampleLogRow, keys: readonly number[], progress: Progress): boolean {
+  // Without keys, it may be of any series.
+  return (
+    commit <= progress.compactedCommit || (keys.length > 0 && keys.every((key) => commit <= compactedOf(progress, key)))
+  );
 }
 
 const NAMES_MAX = 10;

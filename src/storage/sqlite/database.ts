@@ -1,4 +1,5 @@
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
+import { resolve } from 'node:path';
+import type { DatabaseSyncInstance, DatabaseSyncOptions, StatementSyncInstance } from '@photostructure/sqlite';
 
 /** What SQLite takes and gives. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
@@ -40,9 +41,10 @@ export class SqliteFailure extends Error {
 }
 
 /** Loads the native package only when a store is opened: the rest of the command works without it. */
-export async function loadSqlite(): Promise<OpenDatabase> {
+export async function loadSqlite(options: DatabaseSyncOptions = {}): Promise<OpenDatabase> {
   const sqlite = await import('@photostructure/sqlite');
-  return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(path)));
+  // Resolved, as SQLite takes names such as `file:x` and `:memory:` for something else.
+  return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(resolve(path), options)));
 }
 
 // Filters that clients compose make ever new statements. Statements not used while this many others were are dropped.

@@ -2,12 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError } from '../errors.js';
 import { type Database, loadSqlite, SqliteFailure } from './database.js';
-import { FILE_NAME } from './open.js';
+import { COMPANIONS, FILE_NAME } from './open.js';
 
 /** SQLite keeps these beside its file: a file of this name is applied to the store, or deleted. */
 export const LOG_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
-/** What else windrow keeps beside it. */
-const COMPANIONS = ['windrow.reserve', 'windrow.worker', 'windrow.worker-journal'];
 
 /** @throws StorageError if a process has the store open. */
 export async function refuseOpen(path: string, place: string): Promise<void> {
@@ -15,27 +13,22 @@ export async function refuseOpen(path: string, place: string): Promise<void> {
   if ((await lockFailure(path))?.kind === 'busy') throw inUse(place);
 }
 
-/**
- * @throws StorageError if a process copies into the file now: to write there too would spoil both copies. One that a
- * killed process left is replaced.
- */
-export async function refuseUnfinished(path: string): Promise<void> {
-  if (!existsSync(path) || (await lockFailure(path))?.kind !== 'busy') return;
-  const mend = 'wait until it is done';
-  throw new StorageError('storage.locked', `${path}: another backup or restore is writing this file; ${mend}`);
+/** Whether a process copies into the file now. */
+export async function isWritten(path: string): Promise<boolean> {
+  return (await lockFailure(path, 'BEGIN IMMEDIATE'))?.kind === 'busy';
 }
 
 function inUse(place: string): StorageError {
   return new StorageError('storage.locked', `${place}: a process has the store open; stop it first`);
 }
 
-/** Why SQLite refuses to leave write-ahead mode: 'busy' only if a process has the store open. */
-async function lockFailure(path: string): Promise<SqliteFailure | undefined> {
+/** Why SQLite refuses a statement: to leave write-ahead mode is 'busy' only if a process has the store open. */
+async function lockFailure(path: string, sql = 'PRAGMA journal_mode = DELETE'): Promise<SqliteFailure | undefined> {
   const open = await loadSqlite();
   let database: Database | undefined;
   try {
     database = open(path);
-    database.all('PRAGMA journal_mode = DELETE');
+    database.all(sql);
     return undefined;
   } catch (error) {
     if (error instanceof SqliteFailure) return error;
@@ -75,7 +68,7 @@ function isSame(a: string, b: string): boolean {
 /** The store that the file lies beside and is a part of, whether it exists or not. */
 function ownerOf(file: string): string | undefined {
   const suffix = LOG_SUFFIXES.find((known) => file.endsWith(known));
-  const beside = COMPANIONS.includes(basename(file)) ? join(dirname(file), FILE_NAME) : undefined;
+  const beside = COMPANIONS.some((name) => name === basename(file)) ? join(dirname(file), FILE_NAME) : undefined;
   const owner = suffix === undefined || beside !== undefined ? beside : file.slice(0, -suffix.length);
   return owner !== undefined && existsSync(owner) ? owner : undefined;
 }

@@ -30,6 +30,8 @@ export interface SqliteOptions extends Schema {
 }
 
 export const FILE_NAME = 'windrow.db';
+/** What else windrow keeps beside it; SQLite's own files have its name and a suffix. */
+export const COMPANIONS = ['windrow.reserve', 'windrow.worker', 'windrow.worker-journal'] as const;
 /** More than the length of the write-ahead log, which must fit into the database first. */
 const RESERVE_BYTES = 32 * 1024 * 1024;
 
@@ -66,9 +68,9 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
  * @throws StorageError 'file.denied' if that cannot be seen, or the store may not be read.
  */
 export function hasStore(directory: string): boolean {
+  const path = join(directory, FILE_NAME);
   try {
-    accessSync(join(directory, FILE_NAME), constants.R_OK);
-    return true;
+    accessSync(path, constants.R_OK);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code !== 'EACCES' && code !== 'EPERM') return false;
@@ -77,11 +79,27 @@ export function hasStore(directory: string): boolean {
       cause: error,
     });
   }
+  refuseOther(path);
+  return true;
+}
+
+/** @throws StorageError 'file.directory' for anything but a file: whoever opens a pipe waits for its writer. */
+export function refuseOther(path: string, mend = 'move it away, or use another directory'): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return;
+  const kinds = [
+    ['a folder', found.isDirectory()],
+    ['a pipe', found.isFIFO()],
+    ['a socket', found.isSocket()],
+  ] as const;
+  const [kind = 'a device'] = kinds.find(([, is]) => is) ?? [];
+  throw new StorageError('file.directory', `${path}: it is ${kind}, expected a file; ${mend}`);
 }
 
 /** A connection to the store, checked, migrated and configured. */
 function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): Database {
   const path = join(directory, FILE_NAME);
+  for (const name of [FILE_NAME, ...COMPANIONS]) refuseOther(join(directory, name));
   // SQLite gives the files beside it the same permissions.
   closeSync(openSync(path, 'a', 0o600));
   const database = open(path);
@@ -170,11 +188,13 @@ function checkCopy(database: Database, path: string): void {
   writeMeta(database, 'file', identity);
 }
 
-/** The faults that SQLite finds in its file. */
+/** The faults that SQLite finds in its file, one a line. */
 export function faultsOf(database: Database): string[] {
   try {
     const rows = database.all('PRAGMA integrity_check(20)');
-    return rows.map((row) => String(row.integrity_check)).filter((fault) => fault !== 'ok');
+    // Those of the file's structure are lines of one row, after a title.
+    const lines = rows.flatMap((row) => String(row.integrity_check).split('\n'));
+    return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
   } catch (error) {
     if (error instanceof SqliteFailure && error.kind === 'damaged') return [error.message];
     throw error;

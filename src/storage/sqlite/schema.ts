@@ -67,7 +67,7 @@ export function readVersion(database: Database, path: string, schema: Schema): n
     throw new StorageError(
       'storage.newer',
       `${path}: the store has version ${version}, but this windrow knows only versions up to ${newest}; ` +
-        'start the windrow that wrote it, or a newer one',
+        'use the windrow that wrote it, or a newer one',
     );
   }
   checkShardCount(database, path);

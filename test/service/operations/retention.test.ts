@@ -14,6 +14,7 @@ import { itemCheckpoints } from '../../../src/storage/tables/operations.js';
 import { segments } from '../../../src/storage/tables/samples.js';
 import { expectSame, sceneArbitrary } from '../../laws/running.js';
 import { failingStorage } from '../failing-storage.js';
+import { silentLog } from '../silent-log.js';
 import { bodyOf, share } from './drawn.js';
 import { change, item, minutes, START_MS } from './posted.js';
 import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
@@ -429,6 +430,45 @@ it('a shard that another worker has taken is left to that one, which is no failu
   warn.mockRestore();
   expect(await firstLeft(rig)).toBe(START_MS);
   await worker.stop();
+  await rig.close();
+});
+
+it('the log says once a round what is kept for items, and once of each item that could not prepare', async () => {
+  const lines: [level: string, of: Record<string, unknown>, text: string][] = [];
+  // `as`: what this code logs.
+  const record =
+    (level: string) =>
+    (...line: unknown[]) =>
+      void lines.push([level, ...(line as [Record<string, unknown>, string])]);
+  const log = { ...silentLog, info: record('info'), warn: record('warn') };
+  let isFailing = false;
+  const inline = createInlinePool();
+  const run: StepPool['run'] = (...step) =>
+    isFailing ? Promise.reject(new Error('simulated: a step fails')) : inline.run(...step);
+  const pool = () => ({ ...inline, run, close: () => inline.close() });
+  const rig = await openRig({ log, pool, groups: 1, segmentSamples: 10, sizes: { inlineSamplesMax: 0 } });
+  // More than a transaction looks at; the item reads the first and the last of them.
+  const names = Array.from({ length: 150 }, (_, i) => `room-${String(i).padStart(3, '0')}`);
+  const sums = names.map((name) => item('Aggregate', RUNNING, [name], `sum of ${name}`));
+  await rig.register([...sums, item('Add', {}, [names[0]!, names.at(-1)!], 'both')]);
+  for (const timeseriesId of names) await rig.append({ ...change(long, 0, 30), timeseriesId });
+  await rig.worker().onIdle();
+  isFailing = true;
+  lines.length = 0;
+  await rig.deleteBefore(START_MS + 20 * 60_000);
+  const shard = rig.shardOf('room');
+  const [ofRound, ...ofItems] = [...lines].sort();
+  const lead = 'samples are kept longer than their rule: ';
+  expect(ofRound).toEqual([
+    'info',
+    { organisation: 'acme', shard, seriesCount: 150 },
+    `${lead}items have still to take them`,
+  ]);
+  expect(new Set(ofItems.map(([level, , text]) => `${level} ${text}`))).toEqual(
+    new Set([`warn ${lead}an item that reads them could not prepare for it`]),
+  );
+  const told = ofItems.map(([, { itemId }]) => itemId);
+  expect(told.sort()).toEqual((await rig.items()).map(({ itemId }) => itemId).sort());
   await rig.close();
 });
 

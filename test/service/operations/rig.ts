@@ -62,6 +62,7 @@ export interface RigOptions {
   readonly segmentSamples?: number;
   readonly settings?: Partial<ServiceSettings>;
   readonly pool?: () => StepPool;
+  readonly log?: ServiceContext['log'];
   /** Without one nothing runs by itself: tests tell the worker when to look for work. */
   readonly scheduler?: Scheduler;
   /** The number of shards over which series are spread. */
@@ -106,7 +107,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     clock,
     random: systemRandom,
     scheduler: options.scheduler ?? { after: () => () => {} },
-    log: silentLog,
+    log: options.log ?? silentLog,
     settings: { ...defaultSettings, ...settings },
     metrics: createMetrics(),
   };

@@ -449,6 +449,10 @@ describe('samples', () => {
       const url = '/core/timeseries/a/samples';
       const refused = await send('GET', url);
       expect(refused.statusCode).toBe(500);
+      for (const accept of ['text/csv', 'application/x-ndjson']) {
+        const streamed = await send('GET', url, { headers: { accept } });
+        expect([streamed.statusCode, streamed.json().status]).toEqual([500, refused.json().status]);
+      }
       const [, startTime, endTime] = /from (\S+) to (\S+?)(?:;| )/.exec(refused.json().status.message)!;
       const deleted = await send('DELETE', `${url}?startTime=${startTime}&endTime=${endTime}`);
       expect([deleted.statusCode, deleted.json().data]).toEqual([200, { samplesDeleted: null }]);

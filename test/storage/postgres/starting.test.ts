@@ -137,4 +137,36 @@ describe.runIf(hasPostgres)('what waiting cannot mend is refused at the first co
     await expect(opening).rejects.toMatchObject({ code: 'storage.newer' });
     expect(way.count()).toBe(before + 1);
   });
+
+  it.each([
+    ['tables', 'CREATE TABLE "events" ("id" int); CREATE VIEW "items" AS SELECT 1', '"events", "items"'],
+    ['a type', `CREATE TYPE "series" AS ENUM ('a')`, '"series"'],
+    [
+      'the first table with other columns',
+      'SET ROLE windrow; CREATE TABLE "windrow_meta" ("key" text)',
+      '"windrow_meta"',
+    ],
+    [
+      'the first table without rows',
+      'SET ROLE windrow; CREATE TABLE "windrow_meta" ("name" text, "value" text)',
+      '"windrow_meta"',
+    ],
+  ])("another program's %s of a name that windrow uses, unless it has another schema", async (_, sql, names) => {
+    const way = await openWay([], 0);
+    await way.database.query(sql);
+    const expected = "expected no other program's tables of the names that windrow uses";
+    const mend = 'use another database, or another schema by ?options=-c%20search_path%3DNAME in the address';
+    const opening = openPostgresStorage({ address: way.address(), clock, waitMsMax: 20_000 });
+    await expect(opening).rejects.toMatchObject({
+      code: 'storage.damaged',
+      message: `the store at ${way.address()}: ${expected}, found ${names}; ${mend}`,
+    });
+    expect(way.count()).toBe(1);
+    await way.database.query('CREATE SCHEMA other AUTHORIZATION windrow');
+    const address = `${way.address()}?options=-c%20search_path%3Dother`;
+    const storage = await openPostgresStorage({ address, clock });
+    await storage.check();
+    await storage.close();
+    expect(await way.database.query(`SELECT to_regclass('other.windrow_meta')`)).toContain('windrow_meta');
+  });
 });

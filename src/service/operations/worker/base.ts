@@ -114,9 +114,10 @@ export class Base {
    * Moves the base by one step towards where samples are about to be deleted, as far as the item has come.
    *
    * @param lastMs the time of the last sample of a source that is to be deleted.
+   * @param told the items of which the log says already that they keep samples.
    * @returns whether steps are left, or a step to compute outside of the transaction.
    */
-  async move(session: BaseSession, lastMs: number): Promise<BaseMove | 'more' | 'done'> {
+  async move(session: BaseSession, lastMs: number, told: Set<string>): Promise<BaseMove | 'more' | 'done'> {
     const { plan, schedule, sources, checkpoints } = this.#parts;
     const untilMs = Math.min(nextDouble(lastMs), this.#reachedMs(session.context.clock.nowMs()));
     if (untilMs === Number.NEGATIVE_INFINITY || this.#running !== undefined) return 'done';
@@ -134,7 +135,7 @@ export class Base {
       return slice.isLast ? 'done' : 'more';
     } catch (error) {
       if (!(error instanceof DamagedSamplesError)) throw error;
-      this.#warn(session, error);
+      this.#warn(session, error, told);
       return 'done';
     }
   }
@@ -175,19 +176,21 @@ export class Base {
   }
 
   /** Ends a step that failed. @returns whether to try again, from the checkpoint before. */
-  async failMove(session: BaseSession, move: BaseMove, error: unknown): Promise<boolean> {
+  async failMove(session: BaseSession, move: BaseMove, error: unknown, told: Set<string>): Promise<boolean> {
     const isCurrent = this.#running === move;
     this.#running = undefined;
     if (isCurrent && move.checkpoint !== undefined && error instanceof CheckpointError) {
       await this.#parts.checkpoints.drop(session, move.checkpoint);
       return true;
     }
-    this.#warn(session, error);
+    this.#warn(session, error, told);
     return false;
   }
 
-  #warn({ context }: BaseSession, err: unknown): void {
+  #warn({ context }: BaseSession, err: unknown, told: Set<string>): void {
     const { organisation, itemId } = this.#parts.schedule.row;
+    if (told.has(itemId)) return;
+    told.add(itemId);
     const text = 'samples are kept longer than their rule: an item that reads them could not prepare for it';
     context.log.warn({ err, organisation, itemId }, text);
   }

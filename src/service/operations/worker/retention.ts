@@ -11,12 +11,21 @@ import type { BaseMove } from './base.js';
 import type { Item } from './item.js';
 import type { Session } from './session.js';
 
+/** What a round keeps for longer than its rule, over all transactions of a shard, so that the log says it once. */
+export interface Kept {
+  /** The keys of series that items have still to take. */
+  readonly seriesKeys: Set<number>;
+  /** The items that could not prepare for it, of which the log says so already. */
+  readonly itemIds: Set<string>;
+}
+
 export interface RetentionParts {
   readonly context: ServiceContext;
   readonly pool: StepPool;
   /** Runs a job in a transaction of the shard, under its claim. */
   inSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result | undefined>;
   isStopping(): boolean;
+  readonly kept: Kept;
 }
 
 /** A series with segments that have expired, and where the last of them ends. */
@@ -46,7 +55,7 @@ export async function deleteTaken(
     await moveBases(parts, organisation, found.items);
     for (let left = found.endings; left.length > 0 && !parts.isStopping(); ) {
       const current = left;
-      const doneCount = await parts.inSession((session) => deleteSome(session, organisation, current));
+      const doneCount = await parts.inSession((session) => deleteSome(session, organisation, current, parts.kept));
       left = left.slice(doneCount ?? left.length);
     }
   }
@@ -71,7 +80,7 @@ async function moveBases(parts: RetentionParts, organisation: string, items: End
   let outdatedCount = 0;
   for (let next = 0; next < items.length && !parts.isStopping(); ) {
     const begin = next;
-    const done = await parts.inSession((session) => moveSome(session, organisation, items, begin));
+    const done = await parts.inSession((session) => moveSome(session, organisation, items, begin, parts.kept));
     if (done === undefined) return;
     next = done.next;
     if (next > begin) outdatedCount = 0;
@@ -85,12 +94,12 @@ async function moveBases(parts: RetentionParts, organisation: string, items: End
 }
 
 /** Moves what one transaction can, from one of the items on. */
-async function moveSome(session: Session, organisation: string, items: EndsOfItems, begin: number) {
+async function moveSome(session: Session, organisation: string, items: EndsOfItems, begin: number, kept: Kept) {
   let next = begin;
   do {
     const [itemId, endMs] = items[next]!;
     const item = await session.itemOf(organisation, itemId);
-    const move = (await item?.base.move(session, endMs)) ?? 'done';
+    const move = (await item?.base.move(session, endMs, kept.itemIds)) ?? 'done';
     if (typeof move !== 'string') return { next, move };
     if (move === 'done') next++;
     await session.countWork(item?.plan.steps.length);
@@ -100,7 +109,7 @@ async function moveSome(session: Session, organisation: string, items: EndsOfIte
 
 /** Computes a step in a thread. @returns whether to go on, to begin again as it was outdated, or to give up. */
 async function computeMove(
-  { context, pool, inSession }: RetentionParts,
+  { context, pool, inSession, kept }: RetentionParts,
   move: BaseMove,
 ): Promise<'more' | 'outdated' | 'failed'> {
   const { plan, state, slice } = move;
@@ -113,29 +122,30 @@ async function computeMove(
     const { base } = (await session.itemOf(move.item.organisation, move.item.itemId)) ?? {};
     if (base === undefined) return 'failed';
     if ('result' in outcome) return (await base.endMove(session, move, outcome.result)) ? 'more' : 'outdated';
-    return (await base.failMove(session, move, outcome.failure)) ? 'more' : 'failed';
+    return (await base.failMove(session, move, outcome.failure, kept.itemIds)) ? 'more' : 'failed';
   });
   return end ?? 'failed';
 }
 
 /** @returns how many of the first series are done. */
-async function deleteSome(session: Session, organisation: string, endings: readonly Ending[]): Promise<number> {
+async function deleteSome(
+  session: Session,
+  organisation: string,
+  endings: readonly Ending[],
+  { seriesKeys }: Kept,
+): Promise<number> {
   const taken: Deletable[] = [];
-  let keptCount = 0;
   for (const one of endings) {
     const { row, beforeMs, endMs } = one;
     let takenMs = Number.POSITIVE_INFINITY;
     const readers = await session.readersOf(organisation, row);
     for (const { base, sources } of readers) takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
-    if (takenMs < endMs) keptCount++;
+    if (takenMs < endMs) seriesKeys.add(row.seriesKey);
+    else seriesKeys.delete(row.seriesKey);
     const cut = { ...one, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) };
     await dropBehind(session, readers, cut);
     taken.push(cut);
     await session.countWork();
-  }
-  if (keptCount > 0) {
-    const text = 'samples are kept longer than their rule: items have still to take them';
-    session.context.log.info({ organisation, shard: session.tx.shard, seriesCount: keptCount }, text);
   }
   return deleteExpired(session.writer, taken);
 }

@@ -11,7 +11,7 @@ import { ENGINE_VERSION } from '../register.js';
 import { ItemBugError, type PendingStep, type StepOutcome } from './item.js';
 import { ItemCache } from './item-cache.js';
 import { Replication } from './replication.js';
-import { deleteTaken } from './retention.js';
+import { deleteTaken, type Kept } from './retention.js';
 import { Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
@@ -197,9 +197,14 @@ export class ShardWorker {
   }
 
   /** Deletes expired samples that no item needs any more. */
-  async deleteExpired(organisation: string, expired: readonly Deletable[], isStopping: () => boolean): Promise<void> {
+  async deleteExpired(
+    organisation: string,
+    expired: readonly Deletable[],
+    kept: Kept,
+    isStopping: () => boolean,
+  ): Promise<void> {
     const inSession = <Result>(work: (session: Session) => Promise<Result>) => this.#run(work);
-    const parts = { context: this.#context, pool: this.#parts.pool, inSession, isStopping };
+    const parts = { context: this.#context, pool: this.#parts.pool, inSession, isStopping, kept };
     await deleteTaken(parts, organisation, expired);
   }
 

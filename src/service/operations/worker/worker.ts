@@ -5,6 +5,7 @@ import { itemCatalog } from '../../../storage/tables/operations.js';
 import { forLog } from '../../background.js';
 import { createId, type ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
+import type { Kept } from './retention.js';
 import { ShardWorker, type WorkerParts } from './shard.js';
 import { defaultSizes, type WorkerSizes } from './sizes.js';
 import { SourceCache } from './source-cache.js';
@@ -129,11 +130,11 @@ export class Worker {
    * Deletes expired samples of a shard with items, as far as these no longer need them. Another worker does it if the
    * shard is its own.
    */
-  async deleteExpired(shard: number, organisation: string, expired: readonly Deletable[]): Promise<void> {
+  async deleteExpired(shard: number, organisation: string, expired: readonly Deletable[], kept: Kept): Promise<void> {
     const worker = this.#held.get(shard)?.worker;
     const isStopping = () => this.#state !== 'started';
     if (worker === undefined || isStopping()) return;
-    const done = this.#guard(shard, () => worker.deleteExpired(organisation, expired, isStopping)).catch(
+    const done = this.#guard(shard, () => worker.deleteExpired(organisation, expired, kept, isStopping)).catch(
       (error: unknown) => {
         if (!(error instanceof StaleClaimError)) throw error;
         this.#report(error, shard);

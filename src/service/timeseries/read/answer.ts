@@ -33,9 +33,11 @@ export async function answerSamples(
   if (continuationTokenOf(request) !== undefined) {
     throw badRequest(`header continuationToken: expected only with ${JSON_TYPE}; ${form.contentType} has no pages`);
   }
-  reply.type(form.contentType);
   const pieces = readPieces(parts.context, organisation, references, samplesRequest);
-  return reply.send(Readable.from(streamed(pieces, form), { objectMode: false, highWaterMark: 1 << 20 }));
+  // Read before the answer begins, so that it can still say what fails.
+  const first = await pieces.next();
+  reply.type(form.contentType);
+  return reply.send(Readable.from(streamed(first, pieces, form), { objectMode: false, highWaterMark: 1 << 20 }));
 }
 
 async function answerPage(
@@ -83,11 +85,15 @@ async function rowsOf(page: readonly Series[]): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-async function* streamed(pieces: AsyncIterable<Series>, form: StreamedForm): AsyncGenerator<Uint8Array> {
+async function* streamed(
+  first: IteratorResult<Series>,
+  others: AsyncIterator<Series>,
+  form: StreamedForm,
+): AsyncGenerator<Uint8Array> {
   const write = form.createWriter();
   if (form.head !== '') yield Buffer.from(form.head);
-  for await (const series of pieces) {
-    yield write(series);
+  for (let piece = first; !piece.done; piece = await others.next()) {
+    yield write(piece.value);
     // All awaits before this may resolve at once, so a fast caller would block the thread.
     await new Promise((resolve) => setImmediate(resolve));
   }
