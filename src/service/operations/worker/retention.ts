@@ -36,6 +36,9 @@ interface Ending extends Deletable {
 /** The items that read such series, each with the latest of these ends. */
 type EndsOfItems = readonly (readonly [itemId: string, endMs: number])[];
 
+/** What it takes to move a base by a step, in deliveries of changes to items: it reads, computes and writes. */
+const MOVE_WORK = 8;
+
 /** How often an item begins again whose samples change meanwhile; then they stay until the next time. */
 const OUTDATED_MAX = 3;
 
@@ -102,7 +105,7 @@ async function moveSome(session: Session, organisation: string, items: EndsOfIte
     const move = (await item?.base.move(session, endMs, kept.itemIds)) ?? 'done';
     if (typeof move !== 'string') return { next, move };
     if (move === 'done') next++;
-    await session.countWork(item?.plan.steps.length);
+    await session.countWork(MOVE_WORK * (item?.plan.steps.length ?? 1));
   } while (next < items.length && session.hasRoom);
   return { next, move: undefined };
 }
