@@ -337,6 +337,40 @@ it('a service that opens the store finds what was added to it before, and the ot
   expect(ids.sort()).toEqual([first.clientId, second.clientId].sort());
 });
 
+it('a client whose secret cannot be shown is named, to be removed', async () => {
+  let isFull = true;
+  const onStdout = (): void => {
+    if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  };
+  const world = createWorld({ onStdout });
+  const words = ['client', 'add', 'one', '--org', 'acme', '--scope', 'core_read', ...DATA];
+  const { code, stderr } = await world.run(...words);
+  isFull = false;
+  const [{ clientId }] = await printed(world, 'client', 'list', '--json');
+  const mend = `its secret is lost: remove it with \`windrow client remove ${clientId}\`, and add a new one`;
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`windrow: the client was added, but ${mend}\n`)]);
+});
+
+it.each([
+  ['SIGINT', 130, 'Ctrl-C'],
+  ['SIGTERM', 143, 'SIGTERM'],
+] as const)('%s leaves nothing of an unfinished backup or restore', async (signal, code, cause) => {
+  const world = createWorld();
+  await addClient(world, 'one');
+  expect((await world.run('backup', '~/data', '--to', '~/monday.db')).code).toBe(0);
+  for (const words of [
+    ['backup', '~/data', '--to', '~/tuesday.db'],
+    ['restore', '~/monday.db', '--to', '~/new'],
+  ]) {
+    const ended = world.run(...words);
+    const names = () => readdirSync(world.folder, { recursive: true }).map(String);
+    while (!names().some((name) => name.endsWith('.unfinished'))) await new Promise((done) => setImmediate(done));
+    world.interrupt(signal);
+    expect(await ended).toEqual({ code, stdout: '', stderr: `windrow: stopped by ${cause}; no file was written\n` });
+    expect(names().filter((name) => /tuesday|new\W/.test(name))).toEqual([]);
+  }
+});
+
 it.each([
   [['client', 'list', '--data-dir', 'postgres://u@h/x'], '--data-dir', 'give its address as --store'],
   [['serve', '--data-dir', 'postgresql://u@h/x'], '--data-dir', 'give its address as --store'],

@@ -56,7 +56,13 @@ const add = administering({
   work: (administration, client) => administration.addClient(client),
   tell: async (credentials, given, io) => {
     const { clientId, clientSecret } = credentials;
-    await print(given, io, credentials, `clientId      ${clientId}\nclientSecret  ${clientSecret}\n`);
+    try {
+      await print(given, io, credentials, `clientId      ${clientId}\nclientSecret  ${clientSecret}\n`);
+    } catch (error) {
+      const mend = `its secret is lost: remove it with \`windrow client remove ${clientId}\`, and add a new one`;
+      await io.stderr.write(`windrow: the client was added, but ${mend}\n`).catch(() => undefined);
+      throw error;
+    }
     await io.stderr.write('windrow: the secret is shown this once; keep it now\n');
   },
 });

@@ -1,9 +1,17 @@
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
-import { backupStore, checkStore, hasStore, restoreStore, type StoreReport } from '../../storage/index.js';
+import {
+  backupStore,
+  checkStore,
+  hasStore,
+  removeUnfinished,
+  restoreStore,
+  type StoreReport,
+} from '../../storage/index.js';
 import { isAddress } from '../../storage/postgres/address.js';
 import { argumentOf, type Command, type Given, requiredOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED, fileFailure } from '../failure.js';
+import { untilStopped } from '../files/temp-files.js';
 import { directoryIn } from '../store.js';
 import { jsonOption, print } from './administer.js';
 
@@ -34,11 +42,14 @@ export const backup: Command = {
     if (!hasStore(directory)) {
       throw new WindrowError('file.missing', `${directory}: there is no store of windrow; check the directory`);
     }
-    const byteCount = await backupStore(directory, file, given.options.has('--force')).catch((error: unknown) => {
-      throw fileFailure(error, file, 'write');
-    });
-    await io.stderr.write(`windrow: ${resolve(file)} is a checked backup of the store (${byteCount} bytes)\n`);
-    return EXIT_DONE;
+    const copy = async () => {
+      const byteCount = await backupStore(directory, file, given.options.has('--force')).catch((error: unknown) => {
+        throw fileFailure(error, file, 'write');
+      });
+      await io.stderr.write(`windrow: ${resolve(file)} is a checked backup of the store (${byteCount} bytes)\n`);
+      return EXIT_DONE;
+    };
+    return untilStopped(io, copy, removeUnfinished);
   },
 };
 
@@ -54,11 +65,14 @@ export const restore: Command = {
   act: async (given, io) => {
     const file = argumentOf(given, restore);
     const directory = directoryIn(given, restore, '--to', 'PostgreSQL has pg_restore and pg_basebackup for that');
-    await restoreStore(file, directory, given.options.has('--force')).catch((error: unknown) => {
-      throw fileFailure(error, directory, 'write');
-    });
-    await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}\n`);
-    return EXIT_DONE;
+    const copy = async () => {
+      await restoreStore(file, directory, given.options.has('--force')).catch((error: unknown) => {
+        throw fileFailure(error, directory, 'write');
+      });
+      await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}\n`);
+      return EXIT_DONE;
+    };
+    return untilStopped(io, copy, removeUnfinished);
   },
 };
 

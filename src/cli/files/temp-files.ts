@@ -157,14 +157,32 @@ export class Spool {
  */
 export async function withTempFiles(io: Io, work: (temps: TempFiles) => Promise<number>): Promise<number> {
   const temps = new TempFiles(io);
+  try {
+    return await untilStopped(
+      io,
+      () => work(temps),
+      () => temps.removeAll(),
+    );
+  } finally {
+    temps.removeAll();
+  }
+}
+
+/**
+ * Does work that gives files their names only once they are whole.
+ *
+ * @param remove what is not whole yet, called when a signal stops it.
+ * @returns the exit code.
+ */
+export async function untilStopped(io: Io, work: () => Promise<number>, remove: () => void): Promise<number> {
   let stopListening = (): void => undefined;
   const interrupted = new Promise<Interrupt>((resolve) => {
     stopListening = io.onInterrupt(resolve);
   });
   try {
-    const ended = await Promise.race([work(temps), interrupted]);
+    const ended = await Promise.race([work(), interrupted]);
     if (typeof ended === 'number') return ended;
-    temps.removeAll();
+    remove();
     // On a terminal the cursor is after ^C.
     const lead = io.stderr.isTerminal ? '\n' : '';
     const cause = ended === 'SIGINT' ? 'Ctrl-C' : ended;
@@ -172,7 +190,6 @@ export async function withTempFiles(io: Io, work: (temps: TempFiles) => Promise<
     await io.stderr.write(message).catch(() => undefined);
     return EXIT_INTERRUPTED[ended];
   } finally {
-    temps.removeAll();
     stopListening();
   }
 }

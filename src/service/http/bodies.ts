@@ -38,16 +38,22 @@ export async function decodeParts(parts: readonly Uint8Array[]): Promise<string>
 }
 
 /** Decodes a body. @throws ServiceError 400 if it is not UTF-8. */
-export function decodeBody(bytes: Uint8Array, place = 'the body'): string {
+export function decodeBody(bytes: Uint8Array): string {
+  return withoutMark(decodePart(bytes, 'the body'));
+}
+
+/** Decodes a part of a body. @throws ServiceError 400 if it is not UTF-8. */
+export function decodePart(bytes: Uint8Array, place: string): string {
   checkUtf8(bytes, place);
-  return withoutMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
 function checkUtf8(bytes: Uint8Array, place: string): void {
   if (!isUtf8(bytes)) throw badRequest(`${place} is not UTF-8; send its text in that encoding`);
 }
 
-function withoutMark(text: string): string {
+/** The text of a body without a byte order mark at its start. */
+export function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 

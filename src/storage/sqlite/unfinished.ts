@@ -30,6 +30,11 @@ export async function writeUnfinished<Result>(
   }
 }
 
+/** Removes what this process is writing, as it ends now. */
+export function removeUnfinished(): void {
+  for (const path of own) remove(path);
+}
+
 async function removeLeft(target: string): Promise<void> {
   const lead = `${basename(target)}.`;
   for (const name of readdirSync(dirname(target))) {

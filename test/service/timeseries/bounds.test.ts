@@ -239,3 +239,23 @@ it('NDJSON that is not JSON is refused with the line, the column and what is exp
     expect.stringContaining(`line 2: expected a JSON object, received ${received}`),
   ]);
 });
+
+it('a byte order mark is one at the start of the body alone, wherever its bytes are cut', async () => {
+  const [first, second] = ['a', 'b'].map((timeseriesId) => JSON.stringify({ timeseriesId, timestamp: TIME, val: 1 }));
+  const pieces = (...parts: string[]) => [[parts.join('')], parts];
+  for (const body of pieces(`\uFEFF${first}\n`, `${second}\n`)) expect((await post(LINES, body)).statusCode).toBe(200);
+  const faults = [];
+  for (const body of pieces(`${first}\n`, `\uFEFF${second}\n`)) faults.push(await post(LINES, body));
+  expect(faults.map(({ statusCode }) => statusCode)).toEqual([400, 400]);
+  const [whole, cut] = faults.map(({ status }) => status.message);
+  expect(cut).toBe(whole);
+  expect(whole).toContain('line 2');
+});
+
+it('a line has as many bytes, wherever it is cut', async () => {
+  const long = JSON.stringify({ timeseriesId: 'ü'.repeat(33_000), timestamp: TIME, val: 1 });
+  for (const body of [[`${long}\n`], [long.slice(0, 20_000), `${long.slice(20_000)}\n`]]) {
+    const message = expect.stringContaining('line 1 has more than 65536 bytes');
+    expect(await post(LINES, body)).toMatchObject({ statusCode: 400, status: { message } });
+  }
+});

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { LINE_FEED } from '../../../formats/csv/bytes.js';
-import { decodeBody } from '../../http/bodies.js';
+import { decodePart, withoutMark } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { partsOf, type StreamedBody } from './bodies.js';
 import { readJsonLine } from './json.js';
@@ -25,7 +25,7 @@ export async function takeLines({ defaults }: Ingest, body: StreamedBody, sink: 
     if (usual.state === 'done') return;
     for (const text of textLines(usual.rest(), line)) {
       line++;
-      if (text.length > LINE_BYTES_MAX) throw tooLong(line);
+      if (isTooLong(text)) throw tooLong(line);
       if (text === '' || text.trim() === '') {
         if (++blankCount <= BLANK_LINES_MAX + 2 * (line - blankCount)) continue;
         throw new ServiceError(400, `line ${line}: ${blankCount} lines so far are blank; expected samples`);
@@ -44,18 +44,28 @@ export async function takeLines({ defaults }: Ingest, body: StreamedBody, sink: 
   takeWhole(rest);
 }
 
+/** @param before how many lines of the body come before these. */
 function* textLines(bytes: Uint8Array, before: number): Generator<string> {
-  if (isUtf8(bytes)) {
-    yield* decodeBody(bytes).split('\n');
-    return;
+  const lines = isUtf8(bytes) ? decodePart(bytes, 'the body').split('\n') : linesBeforeFault(bytes, before);
+  let isFirst = before === 0;
+  for (const text of lines) {
+    yield isFirst ? withoutMark(text) : text;
+    isFirst = false;
   }
-  // The lines before the faulty one are good.
+}
+
+// The lines before the faulty one are good.
+function* linesBeforeFault(bytes: Uint8Array, before: number): Generator<string> {
   for (let from = 0, line = before + 1; ; line++) {
     const to = bytes.indexOf(LINE_FEED, from);
-    yield decodeBody(bytes.subarray(from, to < 0 ? bytes.length : to), `line ${line}`);
+    yield decodePart(bytes.subarray(from, to < 0 ? bytes.length : to), `line ${line}`);
     if (to < 0) return;
     from = to + 1;
   }
+}
+
+function isTooLong(text: string): boolean {
+  return 3 * text.length > LINE_BYTES_MAX && Buffer.byteLength(text) > LINE_BYTES_MAX;
 }
 
 function tooLong(line: number): ServiceError {
