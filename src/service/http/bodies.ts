@@ -38,7 +38,7 @@ export async function decodeParts(parts: readonly Uint8Array[]): Promise<string>
 }
 
 /** Decodes a body. @throws ServiceError 400 if it is not UTF-8. */
-export function decodeBody(bytes: Uint8Array): string {
+function decodeBody(bytes: Uint8Array): string {
   return withoutMark(decodePart(bytes, 'the body'));
 }
 
