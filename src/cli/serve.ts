@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DAY_MS } from '../core/calendar.js';
 import { parseDuration } from '../core/duration.js';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
@@ -9,6 +8,7 @@ import {
   limitNames,
   originFault,
   publicUrlFault,
+  RETENTION_INTERVAL_MS_MAX,
   type ServiceSettings,
   TOKEN_LIFETIME_S_MAX,
 } from '../service/settings.js';
@@ -238,7 +238,7 @@ function retentionIntervalOf(given: Given): number | undefined {
   const text = textOf(given, '--retention-interval');
   if (text === undefined) return undefined;
   const intervalMs = parseDuration(text);
-  if (intervalMs !== undefined && intervalMs > 0 && intervalMs <= DAY_MS) return intervalMs;
+  if (intervalMs !== undefined && intervalMs > 0 && intervalMs <= RETENTION_INTERVAL_MS_MAX) return intervalMs;
   const expected = 'a duration above 0 and up to P1D, such as PT10M';
   throw new WindrowError('arguments', `--retention-interval: expected ${expected}, received ${JSON.stringify(text)}`);
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../core/calendar.js';
 import { describeValue } from '../core/errors.js';
 
 const defaults = {
@@ -90,6 +91,13 @@ export type LimitName = (typeof limitNames)[number];
 
 /** A hundred years, so that the expiry of a token is an exact number of milliseconds. */
 export const TOKEN_LIFETIME_S_MAX = 100 * 365 * 86_400;
+/** Node's timers go up to 24 days. */
+export const RETENTION_INTERVAL_MS_MAX = DAY_MS;
+
+const maxima: Partial<Record<keyof ServiceSettings, number>> = {
+  tokenLifetimeS: TOKEN_LIFETIME_S_MAX,
+  retentionIntervalMs: RETENTION_INTERVAL_MS_MAX,
+};
 
 /**
  * Checks settings as a program gives them.
@@ -113,9 +121,8 @@ function settingFault(name: keyof ServiceSettings, value: unknown): string | und
     if (!Array.isArray(value)) return `expected an array of origins, received ${describeValue(value)}`;
     return value.map((origin: unknown) => originFault(String(origin))).find((fault) => fault !== undefined);
   }
-  if (name === 'tokenLifetimeS' && Number(value) > TOKEN_LIFETIME_S_MAX) {
-    return `expected at most ${TOKEN_LIFETIME_S_MAX}, received ${describeValue(value)}`;
-  }
+  const most = maxima[name] ?? Number.POSITIVE_INFINITY;
+  if (Number(value) > most) return `expected at most ${most}, received ${describeValue(value)}`;
   const type = typeof defaults[name];
   if (type === 'number' && !(Number.isFinite(value) && Number(value) >= 0)) {
     return `expected a number from 0 up, received ${describeValue(value)}`;

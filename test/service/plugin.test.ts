@@ -201,6 +201,10 @@ describe('the service in an existing server', () => {
   it.each([
     [{ settings: { bodyBytesMax: -1 } }, 'the setting bodyBytesMax: expected a number from 0 up, received -1'],
     [{ settings: { tokenLifetimeS: 1e13 } }, 'the setting tokenLifetimeS: expected at most 3153600000, received 1'],
+    [
+      { settings: { retentionIntervalMs: 1e9 } },
+      'the setting retentionIntervalMs: expected at most 86400000, received',
+    ],
     [{ settings: { strictRfc: 'yes' } }, 'the setting strictRfc: expected true or false, received "yes"'],
     [
       { settings: { corsOrigins: 'https://a' } },

@@ -8,6 +8,7 @@ import {
   type Expired,
   findExpired,
 } from '../../src/storage/samples/compaction/retention.js';
+import type { SampleChange } from '../../src/storage/samples/samples.js';
 import { createSampleStore } from '../../src/storage/samples/store.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { retention, segments } from '../../src/storage/tables/samples.js';
@@ -47,6 +48,10 @@ describe('the upkeep of a store', () => {
 
   const append = (storage: Storage, metric: string, from: number, count: number) =>
     storage.transaction(SHARD, (tx) => samples.append(tx, 'acme', [samplesOf(metric, from, count)]));
+  const appendEach = (storage: Storage, ids: readonly string[], columns: Omit<SampleChange, 'timeseriesId'>) => {
+    const changes = ids.map((timeseriesId) => ({ ...columns, timeseriesId }));
+    return storage.transaction(SHARD, (tx) => samples.append(tx, 'acme', changes));
+  };
   const read = (storage: Storage, metric: string, range = {}) =>
     storage.read(SHARD, (tx) => createSampleStore({ clock }).read(tx, 'acme', of(metric), range));
   const compact = async (storage: Storage) => {
@@ -266,13 +271,7 @@ describe('the upkeep of a store', () => {
     const ids = Array.from({ length: 40 }, (_, i) => `s${String(i).padStart(2, '0')}`);
     const times = Float64Array.from({ length: 1000 }, (_, i) => clock.nowMs() - (1000 - i) * hourMs);
     const columns = { metric: 'Raw', timeMs: times, value: times.map((time) => Math.sin(time)) };
-    await storage.transaction(SHARD, (tx) =>
-      samples.append(
-        tx,
-        'acme',
-        ids.map((timeseriesId) => ({ ...columns, timeseriesId })),
-      ),
-    );
+    await appendEach(storage, ids, columns);
     await compact(storage);
     const rule = { organisation: 'acme', kind: 'samples', timeseriesId: '', metric: '', createdMs: 0 };
     const retain = async (keptHours: number, afterHours: number): Promise<number[]> => {
@@ -282,14 +281,10 @@ describe('the upkeep of a store', () => {
         1 / 8,
       );
       const { expired } = await storage.read(SHARD, (tx) => findExpired(tx, 'acme', expiries));
-      const before = await storage.read(SHARD, (tx) => tx.find(segments));
       const sizes: number[] = [];
       for (let left = expired; left.length > 0; sizes.push(left.length)) {
         left = left.slice(await storage.transaction(SHARD, (tx) => deleteExpired(tx, left)));
       }
-      const after = await storage.read(SHARD, (tx) => tx.find(segments));
-      expect(after).toHaveLength(before.length);
-      if (after.every((row, i) => row.startMs === before[i]!.startMs)) expect(after).toEqual(before);
       return sizes;
     };
     const left = async () => storage.read(SHARD, (tx) => samples.info(tx, 'acme', { ...columns, timeseriesId: 's39' }));
@@ -315,13 +310,7 @@ describe('the upkeep of a store', () => {
     const keepMs = 86_400_000;
     const ids = Array.from({ length: 1200 }, (_, i) => `s${String(i).padStart(4, '0')}`);
     const old = { metric: 'Raw', timeMs: Float64Array.of(clock.nowMs() - 2 * keepMs), value: Float64Array.of(1) };
-    await storage.transaction(SHARD, (tx) =>
-      samples.append(
-        tx,
-        'acme',
-        ids.map((timeseriesId) => ({ ...old, timeseriesId })),
-      ),
-    );
+    await appendEach(storage, ids, old);
     await compact(storage);
     const rule = { organisation: 'acme', kind: 'samples', metric: '', keepMs, createdMs: 0 };
     const rules = ids.slice(0, 1150).map((timeseriesId) => ({ ...rule, timeseriesId }));

@@ -179,7 +179,7 @@ async function* decompressed(
   file.pipe(decompressor);
   try {
     yield* decompressor;
-    if ((await isAllRead?.()) === false) throw Object.assign(new Error(BEHIND_ZEROS), { code: AFTER_END });
+    if ((await isAllRead?.()) === false) throw decompressionFailure(path, packing, BEHIND_ZEROS);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code === AFTER_END) throw decompressionFailure(path, packing, BEHIND_ZEROS);

@@ -142,10 +142,22 @@ describe('retention waits', () => {
     expectSame([{ ...expected!, ...(await rig.stored(expected!)) }], [expected!]);
   };
 
-  it('for items of other shards, until these have copied the samples', async () => {
+  /** An item that reads `room`, in another shard. @returns the id of its result. */
+  const registerElsewhere = async (): Promise<string> => {
     await open({ groups: 32 });
     const output = ['a', 'b', 'c', 'd'].find((name) => rig.shardOf(name) !== rig.shardOf('room'))!;
     await rig.register([item('Aggregate', RUNNING, ['room'], output)]);
+    return output;
+  };
+  /** A sample of another series in the shard of `room`. */
+  const appendBeside = async (): Promise<void> => {
+    const names = Array.from({ length: 200 }, (_, i) => `beside-${i}`);
+    const timeseriesId = names.find((name) => rig.shardOf(name) === rig.shardOf('room'))!;
+    await rig.append({ ...change(long, 0, 1), timeseriesId });
+  };
+
+  it('for items of other shards, until these have copied the samples', async () => {
+    const output = await registerElsewhere();
     await rig.worker().onIdle();
     await rig.worker().stop();
     await rig.append(change(long, 0, 400));
@@ -154,9 +166,7 @@ describe('retention waits', () => {
     await rig.restart();
     await rig.worker().onIdle();
     // What follows in their shard, but is of no interest to the items, keeps nobody waiting.
-    const beside = Array.from({ length: 200 }, (_, i) => `beside-${i}`);
-    const other = beside.find((name) => rig.shardOf(name) === rig.shardOf('room'))!;
-    await rig.append({ ...change(long, 0, 1), timeseriesId: other });
+    await appendBeside();
     await rig.worker().onIdle();
     await rig.deleteBefore(START_MS + 5 * HOUR_MS);
     expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
@@ -164,14 +174,10 @@ describe('retention waits', () => {
   });
 
   it('for items of other shards no longer than until their processes have seen what was compacted', async () => {
-    await open({ groups: 32 });
-    const output = ['a', 'b', 'c', 'd'].find((name) => rig.shardOf(name) !== rig.shardOf('room'))!;
-    await rig.register([item('Aggregate', RUNNING, ['room'], output)]);
+    const output = await registerElsewhere();
     await rig.append(change(long, 0, 400));
     await rig.worker().onIdle();
-    const beside = Array.from({ length: 200 }, (_, i) => `beside-${i}`);
-    const other = beside.find((name) => rig.shardOf(name) === rig.shardOf('room'))!;
-    await rig.append({ ...change(long, 0, 1), timeseriesId: other });
+    await appendBeside();
     await rig.compact();
     await rig.worker().onIdle();
     // The process that deletes knows of the others only what they have stored.
@@ -183,9 +189,7 @@ describe('retention waits', () => {
   });
 
   it('for items of other shards, also for what is compacted while it is at work', async () => {
-    await open({ groups: 32 });
-    const output = ['a', 'b', 'c', 'd'].find((name) => rig.shardOf(name) !== rig.shardOf('room'))!;
-    await rig.register([item('Aggregate', RUNNING, ['room'], output)]);
+    await registerElsewhere();
     await rig.append(change(long, 0, 400));
     await rig.worker().onIdle();
     await rig.compact();

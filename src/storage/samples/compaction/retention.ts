@@ -204,21 +204,21 @@ async function deleteOfSeries(tx: Transaction, one: Deletable, room: number): Pr
   const orderBy = [{ column: 'endMs' }] as const;
   const old = await tx.find(segmentHeads, { where: range, orderBy, limit: room });
   const beginning = old.length < room ? await lateBeginning(tx, one) : undefined;
-  const lastMs = beginning?.lastMs ?? old.at(-1)?.endMs;
-  if (lastMs === undefined) return 0;
+  const forgottenMs = beginning?.lastMs ?? old.at(-1)?.endMs;
+  if (forgottenMs === undefined) return 0;
   const where = [
     ['seriesKey', '=', seriesKey],
-    ['endMs', '<=', lastMs],
+    ['endMs', '<=', forgottenMs],
   ] as const;
   if (old.length > 0) await tx.delete(segments, where);
   if (beginning !== undefined) await deleteBeginning(tx, beginning);
-  const [firstMs, newLastMs] = await segmentRange(tx, seriesKey);
+  const [firstMs, lastMs] = await segmentRange(tx, seriesKey);
   const deletedCount = old.reduce((sum, { sampleCount }) => sum + sampleCount, beginning?.sampleCount ?? 0);
   await tx.update(series, equal({ organisation, timeseriesId, metric }), {
     sampleCount: row.sampleCount - deletedCount,
     firstMs,
-    lastMs: newLastMs,
-    forgottenMs: Math.max(row.forgottenMs ?? lastMs, lastMs),
+    lastMs,
+    forgottenMs: Math.max(row.forgottenMs ?? forgottenMs, forgottenMs),
   });
   return old.length + (beginning === undefined ? 0 : REWRITE_COST);
 }
