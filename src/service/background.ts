@@ -10,7 +10,10 @@ export function forLog(error: unknown): { readonly reason: string } | { readonly
   return isRefusal(error) ? { reason: error.message } : { err: error };
 }
 
-/** Runs `work` periodically. A failure is logged with the text `failure`, and the next run comes as usual. */
+/** A process that is restarted before its first period ends does its work all the same. */
+const FIRST_RUN_MS_MAX = 60_000;
+
+/** Runs `work` periodically, and first within a minute. A failure is logged with the text `failure`, and the next run comes as usual. */
 export function repeat(
   { scheduler, log }: ServiceContext,
   periodMs: number,
@@ -26,7 +29,7 @@ export function repeat(
         if (!isStopped) cancel = scheduler.after(periodMs, run);
       });
   };
-  let cancel = scheduler.after(periodMs, run);
+  let cancel = scheduler.after(Math.min(periodMs, FIRST_RUN_MS_MAX), run);
   return () => {
     isStopped = true;
     cancel();

@@ -22,6 +22,10 @@ it('a number that is none, or not whole, is refused and not made to fit', async 
   const limit = (text: string) => messageOf(`/core/timeseries/a/samples?limit=${text}`);
   expect(await limit('')).toBe('query limit: expected an integer, received ""');
   expect(await limit('1.5')).toBe('query limit: expected an integer, received "1.5"');
+  for (const text of ['0x10', '1e1', '%201', '%2B1']) {
+    const received = JSON.stringify(decodeURIComponent(text));
+    expect(await limit(text)).toBe(`query limit: expected an integer, received ${received}`);
+  }
   expect(await limit('0')).toBe('query limit: expected at least 1, received 0');
 });
 

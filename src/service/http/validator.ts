@@ -65,13 +65,16 @@ function hasEntries(given: unknown): boolean {
   return false;
 }
 
-// typebox makes 0 of an empty text and 1 of `1.5` where a whole number is wanted: such texts stay, and are refused.
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+// typebox makes 0 of an empty text, 16 of `0x10`, and 1 of `1.5` where a whole number is wanted: such texts stay, and
+// are refused.
 function converted(given: unknown, schema: TSchema): unknown {
   const value: unknown = Value.Convert(schema, Value.Clone(given));
   for (const [name, text] of Object.entries(Object(given))) {
     const made: unknown = Object(value)[name];
-    const isSame = typeof text !== 'string' || typeof made !== 'number' || (text !== '' && Number(text) === made);
-    if (!isSame) Object(value)[name] = text;
+    if (typeof text !== 'string' || typeof made !== 'number') continue;
+    if (!NUMBER.test(text) || Number(text) !== made) Object(value)[name] = text;
   }
   return value;
 }

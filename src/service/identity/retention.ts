@@ -2,6 +2,7 @@ import { WindrowError } from '../../core/errors.js';
 import { SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import { equal, writeReserved } from '../../storage/storage.js';
 import { type RetentionRow, retention } from '../../storage/tables/samples.js';
+import { nameProblem } from '../timeseries/names.js';
 import { isKeep, KEEP } from './keep.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 import { checkOrganisation } from './organisations.js';
@@ -14,6 +15,11 @@ export type RetentionScope = Pick<RetentionRow, 'organisation' | 'timeseriesId' 
   readonly kind: 'samples' | 'results';
 };
 
+/** What is expected instead of this name of a scope: no series can have it. */
+export function nameFault(name: string): string | undefined {
+  return name === '' ? undefined : nameProblem(name);
+}
+
 /** Sets how long samples are kept; replaces the rule with the same scope. */
 export async function setRetention(
   context: AdministrationContext,
@@ -22,6 +28,10 @@ export async function setRetention(
   const { storage, clock } = context;
   const organisation = checkName('organisation', scope.organisation);
   if (!isKeep(keepMs)) throw expected('keep', KEEP, keepMs);
+  for (const field of ['timeseriesId', 'metric'] as const) {
+    const problem = nameFault(scope[field]);
+    if (problem !== undefined) throw expected(field, problem, scope[field]);
+  }
   await checkOrganisation(context, organisation);
   const row = { ...scope, organisation, keepMs, createdMs: Math.floor(clock.nowMs()) };
   await writeReserved(storage, shardOf(organisation), async (tx) => {

@@ -4,6 +4,7 @@ import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, type RequestTransactionRow, requestTransactions } from '../../storage/tables/operations.js';
+import { joinMessages } from '../status/refusals.js';
 import { parentState, stateOf, type TransactionState } from '../status/request-states.js';
 import { definitionOf, isPattern } from './request.js';
 import type { itemSchema } from './schemas.js';
@@ -51,8 +52,7 @@ export function joinRecords(records: readonly ItemRecord[]): readonly ItemRecord
     const states: Partial<Record<TransactionState, number>> = {};
     for (const state of parts.map(stateOf)) states[state] = (states[state] ?? 0) + 1;
     const retryCount = parts.reduce((sum, part) => sum + part.retryCount, 0);
-    const message = parts.find((part) => part.message !== null)?.message ?? null;
-    return { ...first!, state: parentState(states), retryCount, message };
+    return { ...first!, state: parentState(states), retryCount, message: joinMessages(parts) };
   });
 }
 

@@ -8,7 +8,7 @@ import type { Plan } from '../../plan/plan.js';
 import { inPauses, nextTurn } from '../../storage/next-turn.js';
 import { badRequest } from '../http/errors.js';
 import { defaultSettings } from '../settings.js';
-import { nameProblem } from '../timeseries/write/json.js';
+import { nameProblem } from '../timeseries/names.js';
 import { outputOf } from './compute/step.js';
 
 const ITEMS_MAX = 1000;

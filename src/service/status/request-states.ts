@@ -3,6 +3,7 @@ import { inTurns } from '../../storage/next-turn.js';
 import { equal, type Transaction } from '../../storage/storage.js';
 import type { RowIn } from '../../storage/table.js';
 import { type RequestTransactionRow, requestHeads, requestTransactions } from '../../storage/tables/operations.js';
+import { joinMessages, withFailure } from './refusals.js';
 
 type Head = RowIn<typeof requestHeads>;
 
@@ -138,13 +139,12 @@ export function joinParts(parts: readonly RequestTransactionRow[]): RequestTrans
       childStates[state as TransactionState] = (childStates[state as TransactionState] ?? 0) + count;
     }
   }
-  const failed = parts.find(({ state, message }) => state === 'Failed' && message !== null);
   return {
     ...first!,
     childStates: JSON.stringify(childStates),
     state: parentState(childStates),
     retryCount: parts.reduce((sum, { retryCount }) => sum + retryCount, 0),
-    message: (failed ?? parts.find(({ message }) => message !== null))?.message ?? null,
+    message: joinMessages(parts),
   };
 }
 
@@ -170,14 +170,10 @@ export async function moveOwnState(
   if (stateNow !== row.state) await updateParent(tx, row, { state: stateNow, message: row.message });
 }
 
-/** The prefix of the message for a member of a pattern that got no item. The message stays until it gets one. */
-export const NOT_COMPUTED = 'not computed: ';
-
-// The message of the latest failure; null once no child is failed or running.
+// The message of the latest failure, until no child is failed or running, and the refusals of members.
 function parentMessage(parent: Head, states: ChildStates, newMessage: string | null): string | null {
-  if (newMessage !== null) return newMessage;
-  if (parent.message?.startsWith(NOT_COMPUTED)) return parent.message;
-  return (states.Failed ?? 0) > 0 || (states.Running ?? 0) > 0 ? parent.message : null;
+  const isOpen = (states.Failed ?? 0) > 0 || (states.Running ?? 0) > 0;
+  return withFailure(parent.message, newMessage ?? (isOpen ? parent.message : null));
 }
 
 async function update(

@@ -2,7 +2,7 @@ import { describeValue } from '../../core/errors.js';
 import type { Series } from '../../core/series.js';
 import { ServiceError } from '../http/errors.js';
 import { JsonIssueError, parseJson } from '../http/json.js';
-import { nameProblem } from './write/json.js';
+import { nameProblem } from './names.js';
 
 /**
  * Columns as they lie in memory, for programs that move many samples (`application/vnd.windrow.columns`). The body is

@@ -2,13 +2,14 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { formatDuration, parseDuration } from '../../core/duration.js';
+import { describeValue } from '../../core/errors.js';
 import type { RetentionRow } from '../../storage/tables/samples.js';
 import { envelope, envelopeSchema } from '../http/envelope.js';
-import { badRequest, notFound } from '../http/errors.js';
+import { badRequest, notFound, type ServiceError } from '../http/errors.js';
 import { type RouteParts, security } from '../http/route.js';
 import { isKeep, KEEP } from '../identity/keep.js';
 import { principalOf } from '../identity/principal.js';
-import { listRetention, type RetentionScope, removeRetention, setRetention } from '../identity/retention.js';
+import { listRetention, nameFault, type RetentionScope, removeRetention, setRetention } from '../identity/retention.js';
 
 const name = (of: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: `Only this ${of}; all if left out` }));
@@ -68,11 +69,13 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
     async (request) => {
       const { keep } = request.body;
       const keepMs = parseDuration(keep);
-      if (keepMs === undefined || !isKeep(keepMs)) {
-        const issue = { place: 'body', pointer: '/keep', expected: KEEP, received: JSON.stringify(keep) };
-        throw badRequest(`body keep: expected ${KEEP}, received ${issue.received}`, { issues: [issue] });
+      if (keepMs === undefined || !isKeep(keepMs)) throw refusal('keep', KEEP, keep);
+      const of = scopeOf(principalOf(request).organisation, request.body);
+      for (const field of ['timeseriesId', 'metric'] as const) {
+        const problem = nameFault(of[field]);
+        if (problem !== undefined) throw refusal(field, problem, of[field]);
       }
-      const set = { ...scopeOf(principalOf(request).organisation, request.body), keepMs };
+      const set = { ...of, keepMs };
       await setRetention(context, set);
       return envelope(recordOf(set));
     },
@@ -95,6 +98,11 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
       return envelope(recordOf(removed));
     },
   );
+}
+
+function refusal(field: keyof Static<typeof rule>, expected: string, given: string): ServiceError {
+  const issue = { place: 'body', pointer: `/${field}`, expected, received: describeValue(given) };
+  return badRequest(`body ${field}: expected ${expected}, received ${issue.received}`, { issues: [issue] });
 }
 
 function scopeOf(organisation: string, given: Static<typeof scopeQuery>): RetentionScope {

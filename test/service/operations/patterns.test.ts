@@ -139,6 +139,24 @@ describe('an item with a pattern, over HTTP', () => {
     expect((await posting.stored(result('zone-1'))).timeMs).toHaveLength(0);
   });
 
+  it.each([1, 8])('names each member that it has no item for, over %i groups', async (groups) => {
+    posting = await openPosting({}, 'acme', groups);
+    const ids = ['zone-1', 'zone-2', 'zone-3', 'zone-4'];
+    const samples = (timeseriesId: string) => minutes(timeseriesId, 5, (i) => i);
+    await posting.write(ids.slice(1).flatMap((id) => [samples(id), { ...samples(id), metric: 'Result' }]));
+    await posting.run(means);
+    await posting.write([samples('zone-1')]);
+    await posting.service.service.worker.onIdle();
+    const messageOf = async () => {
+      const { message } = (await items()).find(({ timeseriesId }) => timeseriesId === 'zone-{n}')!;
+      return (message as string | null)?.match(/(?<=^not computed: )[^:]+/gm)?.sort();
+    };
+    expect(await messageOf()).toEqual(ids.slice(1).map((id) => `${id}/Result`));
+    await posting.call('DELETE', '/core/timeseries/zone-3/samples?metric=Result&all=true');
+    await posting.service.service.worker.onIdle();
+    expect(await messageOf()).toEqual(['zone-2/Result', 'zone-4/Result']);
+  });
+
   it('does not replace single items and client series, and says so', async () => {
     posting = await openPosting();
     await posting.write([...zones, { ...zones[2]!, metric: 'Result' }]);

@@ -42,6 +42,8 @@ it.each([
   [{ keep: 'PT0S' }, '/keep'],
   [{ keep: 'P90D', kind: 'events' }, '/kind'],
   [{ keep: 'P90D', timeseriesId: '' }, '/timeseriesId'],
+  [{ keep: 'P90D', timeseriesId: 'a\nb' }, '/timeseriesId'],
+  [{ keep: 'P90D', metric: '\ud800' }, '/metric'],
   [{ keep: 'P90D', series: 'room' }, '/series'],
 ])('%j is refused with its place', async (body, pointer) => {
   const answer = await posting.call('POST', '/core/retention', body);
@@ -61,6 +63,7 @@ const passTenMinutes = async (isDone: () => Promise<boolean>) => {
   posting.service.clock.advance(600_000);
   await expect.poll(isDone).toBe(true);
 };
+
 const firstOf = async (timeseriesId: string, metric: string) =>
   (await posting.stored({ timeseriesId, metric })).timeMs[0] ?? Number.POSITIVE_INFINITY;
 
@@ -82,6 +85,14 @@ it('old samples are deleted; their results stay until the rule for results delet
   await passTenMinutes(
     async () => (await posting.stored({ timeseriesId: 'mean', metric: 'Result' })).timeMs.length < 100,
   );
+});
+
+it('a service deletes within a minute of its start, so one that is often restarted does', async () => {
+  const startMs = posting.service.clock.nowMs() - 20 * DAY_MS;
+  await posting.write([minutes('room', 20_000, (i) => i % 97, startMs)]);
+  await posting.call('POST', '/core/retention', { keep: 'P10D' });
+  posting.service.clock.advance(60_000);
+  await expect.poll(async () => (await firstOf('room', 'Raw')) > startMs + 5 * DAY_MS).toBe(true);
 });
 
 it.each([1, 32])('samples that are sent again are computed by new items: over %d shards', async (groups) => {

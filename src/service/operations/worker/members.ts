@@ -18,8 +18,9 @@ import {
 import { series } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
-import { addChild, moveOwnState, NOT_COMPUTED } from '../../status/request-states.js';
-import { nameProblem } from '../../timeseries/write/json.js';
+import { withoutRefusal, withRefusal } from '../../status/refusals.js';
+import { addChild, moveOwnState } from '../../status/request-states.js';
+import { nameProblem } from '../../timeseries/names.js';
 import { noteChange } from '../catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
 import { registerEach } from '../register.js';
@@ -238,11 +239,12 @@ export class PatternMembers {
     });
     if (transaction === undefined) return false;
     const { transactionId } = transaction;
-    const refusal = `${NOT_COMPUTED}${seriesName(output)}: `;
+    const writeMessage = async (message: string | null): Promise<void> => {
+      if (message === transaction.message) return;
+      await writer.update(requestTransactions, equal({ organisation, transactionId }), { message });
+    };
     const refuse = async (reason: string): Promise<boolean> => {
-      await writer.update(requestTransactions, equal({ organisation, transactionId }), {
-        message: `${refusal}${reason}`,
-      });
+      await writeMessage(withRefusal(transaction.message, seriesName(output), reason));
       return false;
     };
     const problem = nameProblem(output.timeseriesId);
@@ -266,9 +268,7 @@ export class PatternMembers {
       if (!(error instanceof ServiceError)) throw error;
       return refuse(error.message);
     }
-    if (transaction.message?.startsWith(refusal)) {
-      await writer.update(requestTransactions, equal({ organisation, transactionId }), { message: null });
-    }
+    await writeMessage(withoutRefusal(transaction.message, seriesName(output)));
     const registration = registrationOf(transaction);
     const [child] = await registerEach(context, writer, registration, [definition], transactionId);
     await addChild(writer, transaction, child!.state as 'Created');

@@ -3,8 +3,8 @@ import { describeValue } from '../../../core/errors.js';
 import type { SeriesReference } from '../../../core/series.js';
 import { readTime } from '../../../formats/table/read-text.js';
 import { badRequest } from '../../http/errors.js';
+import { nameProblem } from '../names.js';
 import type { samplesQuery } from '../schemas.js';
-import { nameProblem } from '../write/json.js';
 
 /** The query of a read request, as received. */
 export type SamplesQuery = Static<typeof samplesQuery>;

@@ -1,9 +1,9 @@
 import { describeValue } from '../../../core/errors.js';
 import { RAW_METRIC } from '../../../formats/table/naming.js';
 import { readTime } from '../../../formats/table/read-text.js';
-import { hasMoreCharacters } from '../../http/characters.js';
 import { ServiceError } from '../../http/errors.js';
 import { describeLineFault, JsonIssueError, parseJson, parseJsonBody, pointerPart } from '../../http/json.js';
+import { nameProblem } from '../names.js';
 import { addSample, knownSeries, type SampleBatch, seriesIndexOf } from './batch.js';
 
 /** What a sample without these fields means: the series of the path, and its metric. */
@@ -24,9 +24,6 @@ export interface SampleIssue {
 
 const FIELDS: readonly string[] = ['timeseriesId', 'metric', 'timestamp', 'val'];
 const SAMPLE = `{${FIELDS.join(', ')}}`;
-const NAME_CHARS_MAX = 256;
-/** What a name may not have: control characters, and lone surrogates, which UTF-8 cannot encode. */
-const NOT_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
 /** How many faults are listed; all are counted. */
 const SHOWN_ISSUES_MAX = 100;
 
@@ -181,15 +178,7 @@ function readName(
   return typeof given === 'string' ? given : '';
 }
 
-/** What is expected instead of this name of a series; undefined for a valid name. */
-export function nameProblem(name: unknown): string | undefined {
-  const isText = typeof name === 'string' && name !== '' && !hasMoreCharacters(name, NAME_CHARS_MAX);
-  return isText && !NOT_IN_NAMES.test(name)
-    ? undefined
-    : `a text of 1 to ${NAME_CHARS_MAX} characters, none of them a control character`;
-}
-
-// The same for a name that the path or the query may fix.
+// What is expected instead of a name that the path or the query may fix.
 function nameFault(name: unknown, fixed: string | undefined): string | undefined {
   const isOther = fixed !== undefined && name !== fixed;
   return nameProblem(name) ?? (isOther ? `${JSON.stringify(fixed)}, as the path or query says` : undefined);

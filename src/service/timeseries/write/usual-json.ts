@@ -1,8 +1,9 @@
 import { isAscii } from 'node:buffer';
 import { RAW_METRIC } from '../../../formats/table/naming.js';
 import { type SampleScanner, type ScannedSamples, sampleScanner } from '../../../kernels/scan-samples.js';
+import { nameProblem } from '../names.js';
 import { addRows, knownSeries, type SampleBatch, seriesIndexOf } from './batch.js';
-import { nameProblem, type SampleDefaults } from './json.js';
+import type { SampleDefaults } from './json.js';
 
 const [COMMA, LINE_FEED] = [0x2c, 0x0a];
 /** For at least this many names, decoding them at once is cheaper than one by one. */
