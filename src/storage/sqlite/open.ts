@@ -1,20 +1,10 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError, StorageFullError, UnknownCommitError } from '../errors.js';
 import type { Storage, StorageClock } from '../storage.js';
 import { tables as ownTables } from '../tables/index.js';
 import { WorkerLock } from './claims.js';
-import { type Database, type FailureKind, loadSqlite, type OpenDatabase, SqliteFailure } from './database.js';
+import { createFile, type Database, type FailureKind, loadSqlite, type OpenDatabase, SqliteFailure } from './database.js';
 import { Reserve } from './disk-space.js';
 import { migrate, newestVersion, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
 import { SqliteStorage } from './storage.js';
@@ -101,7 +91,7 @@ function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): 
   const path = join(directory, FILE_NAME);
   for (const name of [FILE_NAME, ...COMPANIONS]) refuseOther(join(directory, name));
   // SQLite gives the files beside it the same permissions.
-  closeSync(openSync(path, 'a', 0o600));
+  createFile(path);
   const database = open(path);
   try {
     // Long enough for another process to create the tables.
