@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError, StorageFullError, UnknownCommitError } from '../errors.js';
 import type { Storage, StorageClock } from '../storage.js';
@@ -110,8 +110,7 @@ function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): 
   try {
     // Long enough for another process to create the tables.
     database.exec('PRAGMA busy_timeout = 5000');
-    const version = readVersion(database, path, schema);
-    refuseOldLog(database, directory, version);
+    readVersion(database, path, schema);
     configure(database, directory);
     migrate(database, path, schema);
     checkCopy(database, path);
@@ -149,25 +148,6 @@ function configure(database: Database, directory: string): void {
   database.all(`PRAGMA journal_size_limit = ${16 * 1024 * 1024}`);
   // Large enough for the changes of a group of commits, which are then written once.
   database.exec('PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY');
-}
-
-/**
- * Stores of version 1 kept commits in a log of their own, `windrow.log`, until SQLite had them too. A server that
- * stopped cleanly left none; commits that a killed server left must not be lost here.
- */
-function refuseOldLog(database: Database, directory: string, version: number): void {
-  const path = join(directory, 'windrow.log');
-  if (version !== 1 || !existsSync(path)) return;
-  const log = readFileSync(path);
-  // Its first frame: CRC, length, random number of its epoch, and position.
-  const epoch = log.length < 24 ? Number.NaN : log.readDoubleLE(8);
-  if (epoch === Number(readMeta(database, 'logEpoch')) && log.readDoubleLE(16) === 0) {
-    const mend = 'start the windrow that wrote it once and stop it with SIGTERM, then this one';
-    throw new StorageError('storage.newer', `${path} holds commits that are not in the database yet: ${mend}`);
-  }
-  for (const name of ['windrow.log', 'windrow.lock', 'windrow.db.lock', 'control.json']) {
-    rmSync(join(directory, name), { force: true, recursive: true });
-  }
 }
 
 /**
