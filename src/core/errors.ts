@@ -44,7 +44,8 @@ export const errorCodes = {
   'file.write': 'The file could not be written.',
   'file.read': 'The file could not be read.',
   'storage.locked': 'The data directory is in use by another process.',
-  'storage.newer': 'The store was written by a newer version of windrow, or with another number of shards.',
+  'storage.newer':
+    'The store was written by a newer version of windrow, a far older one, or with another number of shards.',
   'storage.full': 'No space is left on the disk of the store; reading still works.',
   'storage.claim': 'The claim of a shard has passed to another worker.',
   'storage.duplicate': 'A row with this key exists already.',

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
+import type { ServiceContext } from './context.js';
 import { createApp } from './http/app.js';
 import { limitConnections } from './http/connections.js';
 import { registerGuide } from './http/guide.js';
@@ -34,7 +35,10 @@ export interface Server {
   readonly service: Service;
   /** The address it listens on, as `http://host:port`. */
   readonly url: string;
-  /** Stops gracefully: takes no new work, finishes running commits, ends streams, then closes the store. */
+  /**
+   * Stops gracefully: takes no new work, finishes running commits, ends streams, then closes the store. Resolves some
+   * seconds after the store has stopped answering, even if work still waits for it.
+   */
   stop(): Promise<void>;
 }
 
@@ -89,9 +93,22 @@ function openLog(): DestinationStream {
 // Longer than a request of an attentive client should take, shorter than what a service manager waits for.
 const STOP_GRACE_MS = 8000;
 
+/** How long the store may take to answer a stop, and how often in a row it may not, before the stop gives up. */
+const LOOK_MS = 3000;
+const MISSED_COUNT_MAX = 2;
+
 async function stop(app: FastifyInstance, service: OwnService): Promise<void> {
-  const { log, scheduler } = service.context;
+  const { log } = service.context;
   log.info('stopping');
+  const watch = watchStore(service.context);
+  const isDone = await Promise.race([endGracefully(app, service).then(() => true), watch.isAway.then(() => false)]);
+  watch.end();
+  if (isDone) log.info('stopped');
+  else log.warn('stopped without the store, which does not answer: results since the last checkpoints are due again');
+}
+
+async function endGracefully(app: FastifyInstance, service: OwnService): Promise<void> {
+  const { log, scheduler } = service.context;
   await service.stop();
   const cancel = scheduler.after(STOP_GRACE_MS, () => {
     log.warn('closing connections whose requests did not end in time');
@@ -100,5 +117,30 @@ async function stop(app: FastifyInstance, service: OwnService): Promise<void> {
   await app.close();
   cancel();
   await service.close();
-  log.info('stopped');
+}
+
+/**
+ * `isAway` resolves once the store does not answer any more. What a stop still does needs the store, and each piece of
+ * it would wait as long as at any other time, all together for longer than service managers wait.
+ */
+function watchStore({ storage, scheduler }: ServiceContext): { readonly isAway: Promise<void>; end(): void } {
+  let cancel = () => {};
+  const isAway = new Promise<void>((resolve) => {
+    const look = (missedCount: number): void => {
+      let isThere = false;
+      storage.check().then(
+        () => {
+          isThere = true;
+        },
+        () => {},
+      );
+      cancel = scheduler.after(LOOK_MS, () => {
+        const count = isThere ? 0 : missedCount + 1;
+        if (count < MISSED_COUNT_MAX) look(count);
+        else resolve();
+      });
+    };
+    look(0);
+  });
+  return { isAway, end: () => cancel() };
 }

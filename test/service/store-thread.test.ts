@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -82,12 +82,12 @@ describe('the thread of compaction', () => {
     await threads.close();
   });
 
-  it('reports a store that it cannot open, and opens it once it can', async () => {
+  it('reports that there is no store and makes none, and opens it once there is one', async () => {
     const later = join(directory.path, 'later');
-    writeFileSync(later, 'not a folder');
     const threads = createStoreThreads(url, later, systemScheduler);
-    await expect(threads.prepareMove(SHARD, 1)).rejects.toThrow('EEXIST');
-    rmSync(later);
+    await expect(threads.prepareMove(SHARD, 1)).rejects.toThrow(`${later}: there is no store of windrow`);
+    expect(existsSync(later)).toBe(false);
+    await (await openSqliteStorage({ directory: later, clock, reserveBytes: 0 })).close();
     expect(await threads.prepareMove(SHARD, 1)).toBeUndefined();
     await threads.close();
   });

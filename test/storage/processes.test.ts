@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStorage, StaleClaimError } from '../../src/storage/index.js';
 import type { Reader, Storage, Transaction } from '../../src/storage/storage.js';
@@ -106,6 +108,21 @@ describe('several processes over one file', () => {
     await expect(
       b.transaction(SHARD, insert('late'), { claim: { shard: SHARD, owner: 'b', sequence: 2 } }),
     ).rejects.toBeInstanceOf(StaleClaimError);
+  });
+
+  // The locks of a file are the process's: whoever opens and closes it anywhere in the process ends them.
+  it.runIf(existsSync('/proc/locks'))('one that a thread of a process opens too is still locked by it', async () => {
+    const locked = (name: string): boolean => {
+      const of = statSync(join(directory, name)).ino;
+      const lines = readFileSync('/proc/locks', 'latin1').split('\n');
+      return lines.some((line) => line.includes(` ${process.pid} `) && line.includes(`:${of} `));
+    };
+    const a = await open();
+    await a.claim(SHARD, 'a', 1000);
+    expect([locked('windrow.db'), locked('windrow.worker')]).toEqual([true, true]);
+    const b = await open();
+    expect(await b.claim(SHARD, 'b', 1000)).toBeUndefined();
+    expect([locked('windrow.db'), locked('windrow.worker')]).toEqual([true, true]);
   });
 
   it('overlapping readers see what others commit meanwhile', async () => {

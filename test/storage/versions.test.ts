@@ -170,9 +170,24 @@ describe('versions of a store', () => {
     await expect(open({ tables: oldTables, migrations: [] })).rejects.toMatchObject({
       code: 'storage.newer',
       message:
-        `${file()}: the store has version 3, but this windrow knows only versions up to 1; ` +
+        `${file()}: the store has version 5, but this windrow knows only versions up to 3; ` +
         'use the windrow that wrote it, or a newer one',
     });
+    expect(readFileSync(file()).equals(before)).toBe(true);
+  });
+
+  it('a store whose samples are in a form that is no longer read is refused and left unchanged', async () => {
+    await (await open({})).close();
+    execute('PRAGMA user_version = 2');
+    const before = readFileSync(file());
+    const refusal = {
+      code: 'storage.newer',
+      message:
+        `${file()}: the store has version 2, but this windrow knows only versions from 3 on; ` +
+        'read it with the windrow that wrote it, and send its samples to a new store',
+    };
+    await expect(open({})).rejects.toMatchObject(refusal);
+    await expect(checkStore(directory)).rejects.toMatchObject(refusal);
     expect(readFileSync(file()).equals(before)).toBe(true);
   });
 
@@ -185,8 +200,8 @@ describe('versions of a store', () => {
     const refusal = {
       code: 'storage.newer',
       message:
-        `the store in ${directory}: a newer windrow has upgraded it to version 3, and this one knows versions ` +
-        'up to 1; start the newer one',
+        `the store in ${directory}: a newer windrow has upgraded it to version 5, and this one knows versions ` +
+        'up to 3; start the newer one',
     };
     const insert = (id: string) => running.transaction(SHARD, (tx) => tx.insert(oldSigns, { id, word: 'go' }));
     for (const refused of [insert('b'), insert('c'), running.claim(SHARD, 'worker', 1000)])

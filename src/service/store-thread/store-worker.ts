@@ -33,6 +33,8 @@ async function open(message: StoreMessage<unknown>): Promise<Storage> {
     directory: message.directory,
     clock: systemClock,
     openDatabase: openInSection(await loadInSection(), () => section),
+    // If the files were moved away, a new store in their place would be in the way of whoever puts them back.
+    isMaking: false,
     reserveBytes: 0,
   });
   return opened;

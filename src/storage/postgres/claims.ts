@@ -1,6 +1,6 @@
 import type { Claim } from '../storage.js';
 import type { Connection } from './connection.js';
-import { checkVersion, OLDEST_VERSION } from './schema.js';
+import { checkVersion, LOCK_CLASS, OLDEST_VERSION } from './schema.js';
 
 /** An owner that claims a shard, and the lock that its process holds while it lives. */
 export interface Claimant {
@@ -13,11 +13,13 @@ export interface Claimant {
 /**
  * The locks of live processes that work on shards: PostgreSQL releases one as soon as its connection ends. A process
  * whose connection was lost may hold its lock twice for a while. Their class is the table's, as the database may have
- * other stores, each in a schema of its own.
+ * other stores, each in a schema of its own. Processes of the version before hold one in a class of all stores: those
+ * that have shards of this one count, too, so that none is taken for dead during a rolling upgrade.
  */
-const LIVE = `SELECT DISTINCT "objid" FROM pg_locks WHERE "locktype" = 'advisory'
-  AND "classid" = to_regclass('windrow_shard')::oid AND "granted"
-  AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())`;
+const LIVE = `SELECT DISTINCT "objid" FROM pg_locks WHERE "locktype" = 'advisory' AND "granted"
+  AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())
+  AND ("classid" = to_regclass('windrow_shard')::oid
+    OR "classid" = ${LOCK_CLASS} AND "objid" IN (SELECT "session"::oid FROM "windrow_shard"))`;
 
 /**
  * Makes the owner the only worker of a shard, by the database's clock. Claims of a process that ended can be taken at

@@ -2,6 +2,7 @@ import { isShard } from '../shard.js';
 import type { Announcer } from './announcer.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
+import { LOCK_CLASS } from './schema.js';
 import { pause, pauseOf } from './writer.js';
 
 export interface HintParts {
@@ -66,13 +67,18 @@ export class Hints {
 
   /**
    * Takes the lock of a process that works on shards, held for as long as the connection lasts. It is a shared one: a
-   * new connection takes it while the server still takes the one before, lost, for alive.
+   * new connection takes it while the server still takes the one before, lost, for alive. The second one is for
+   * processes of the version before, which look for it; see `LIVE`.
    */
   async holdLiveLock(): Promise<void> {
     this.#isWorking = true;
     if (this.#hasLock) return;
     // `| 0`: PostgreSQL numbers tables up to 2^32, and takes a signed class.
-    await this.#connection!.exec(`SELECT pg_advisory_lock_shared(${this.#storeId | 0}, ${this.#parts.session})`);
+    const { session } = this.#parts;
+    await this.#connection!.exec(
+      `SELECT pg_advisory_lock_shared(${this.#storeId | 0}, ${session}),
+        pg_advisory_lock_shared(${LOCK_CLASS}, ${session})`,
+    );
     this.#hasLock = true;
   }
 

@@ -1,8 +1,7 @@
-import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { StaleClaimError } from '../errors.js';
 import type { Claim } from '../storage.js';
-import { type Database, type OpenDatabase, SqliteFailure } from './database.js';
+import { createFile, type Database, type OpenDatabase, SqliteFailure } from './database.js';
 
 /** Claims of shards, in the table `windrow_shard` with one row for each shard. */
 export function takeClaim(
@@ -84,7 +83,7 @@ export class WorkerLock {
   /** @returns true if this call took the lock: then no earlier holder is alive. */
   take(): boolean {
     if (this.#database !== undefined) return false;
-    closeSync(openSync(this.#path, 'a', 0o600));
+    createFile(this.#path);
     const database = this.#open(this.#path);
     try {
       database.exec('BEGIN EXCLUSIVE');

@@ -1,3 +1,4 @@
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSyncInstance, DatabaseSyncOptions, StatementSyncInstance } from '@photostructure/sqlite';
 
@@ -22,6 +23,16 @@ export interface Database {
 
 /** Opens a file; one that is not there is created. */
 export type OpenDatabase = (path: string) => Database;
+
+/**
+ * Creates a file that SQLite is to open, for its owner only. One that is there is not even opened: its locks are those
+ * of the process, and to close any descriptor of a file ends all that SQLite holds on it, in every thread. Another
+ * program would then take a store in use for one that nobody has open, and delete its write-ahead log.
+ */
+export function createFile(path: string): void {
+  if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+  else closeSync(openSync(path, 'a', 0o600));
+}
 
 /**
  * Why a statement failed, as far as a caller can do something about it; `commit` is an `io` of a COMMIT, and `newer` a

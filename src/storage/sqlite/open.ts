@@ -1,20 +1,17 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError, StorageFullError, UnknownCommitError } from '../errors.js';
 import type { Storage, StorageClock } from '../storage.js';
 import { tables as ownTables } from '../tables/index.js';
 import { WorkerLock } from './claims.js';
-import { type Database, type FailureKind, loadSqlite, type OpenDatabase, SqliteFailure } from './database.js';
+import {
+  createFile,
+  type Database,
+  type FailureKind,
+  loadSqlite,
+  type OpenDatabase,
+  SqliteFailure,
+} from './database.js';
 import { Reserve } from './disk-space.js';
 import { migrate, newestVersion, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
 import { SqliteStorage } from './storage.js';
@@ -25,6 +22,8 @@ export interface SqliteOptions extends Schema {
   readonly clock: StorageClock;
   /** Opens the file; tests wrap it. */
   readonly openDatabase?: OpenDatabase;
+  /** Whether to create the store if there is none; by default yes. */
+  readonly isMaking?: boolean;
   /** How many bytes to reserve for writes that must work on a full disk; 0 reserves nothing. */
   readonly reserveBytes?: number;
 }
@@ -39,23 +38,28 @@ const RESERVE_BYTES = 32 * 1024 * 1024;
  * Opens the store in a directory. Several processes may have it open at a time.
  *
  * @throws StorageError 'storage.newer' for a store of a newer version, 'storage.damaged' for a file that is not a
- * store or an incomplete copy, 'storage.locked' while another program locks the file.
+ * store or an incomplete copy, 'storage.locked' while another program locks the file, 'file.missing' if there is none
+ * and `isMaking` is false.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
-  const { directory, clock, reserveBytes = RESERVE_BYTES } = options;
+  const { directory, clock, isMaking = true, reserveBytes = RESERVE_BYTES } = options;
   const open = options.openDatabase ?? (await loadSqlite());
   const explain = (error: unknown) => explained(error, directory);
+  if (!isMaking && !hasStore(directory)) {
+    throw new StorageError('file.missing', `${directory}: there is no store of windrow`);
+  }
   // Private: it holds names of clients, password hashes and the key of continuation tokens.
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   let database: Database | undefined;
   try {
     database = openStore(open, directory, options);
+    const misplaced = watchPlaces(directory, [FILE_NAME, `${FILE_NAME}-wal`]);
     const reserve = new Reserve(directory, reserveBytes);
     const workerLock = new WorkerLock(open, directory);
     const openWatch = () => open(join(directory, FILE_NAME));
     const { tables = ownTables } = options;
     const version = newestVersion(options);
-    return new SqliteStorage({ database, tables, version, openWatch, reserve, workerLock, clock, explain });
+    return new SqliteStorage({ database, misplaced, tables, version, openWatch, reserve, workerLock, clock, explain });
   } catch (error) {
     database?.close();
     throw explain(error);
@@ -101,13 +105,12 @@ function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): 
   const path = join(directory, FILE_NAME);
   for (const name of [FILE_NAME, ...COMPANIONS]) refuseOther(join(directory, name));
   // SQLite gives the files beside it the same permissions.
-  closeSync(openSync(path, 'a', 0o600));
+  createFile(path);
   const database = open(path);
   try {
     // Long enough for another process to create the tables.
     database.exec('PRAGMA busy_timeout = 5000');
-    const version = readVersion(database, path, schema);
-    refuseOldLog(database, directory, version);
+    readVersion(database, path, schema);
     configure(database, directory);
     migrate(database, path, schema);
     checkCopy(database, path);
@@ -148,25 +151,6 @@ function configure(database: Database, directory: string): void {
 }
 
 /**
- * Stores of version 1 kept commits in a log of their own, `windrow.log`, until SQLite had them too. A server that
- * stopped cleanly left none; commits that a killed server left must not be lost here.
- */
-function refuseOldLog(database: Database, directory: string, version: number): void {
-  const path = join(directory, 'windrow.log');
-  if (version !== 1 || !existsSync(path)) return;
-  const log = readFileSync(path);
-  // Its first frame: CRC, length, random number of its epoch, and position.
-  const epoch = log.length < 24 ? Number.NaN : log.readDoubleLE(8);
-  if (epoch === Number(readMeta(database, 'logEpoch')) && log.readDoubleLE(16) === 0) {
-    const mend = 'start the windrow that wrote it once and stop it with SIGTERM, then this one';
-    throw new StorageError('storage.newer', `${path} holds commits that are not in the database yet: ${mend}`);
-  }
-  for (const name of ['windrow.log', 'windrow.lock', 'windrow.db.lock', 'control.json']) {
-    rmSync(join(directory, name), { force: true, recursive: true });
-  }
-}
-
-/**
  * Files that were copied while a server wrote to them may not match, and such a store may fail much later. So a store
  * whose file differs from when it was last opened is checked once.
  */
@@ -186,6 +170,32 @@ function checkCopy(database: Database, path: string): void {
     }
   }
   writeMeta(database, 'file', identity);
+}
+
+/**
+ * Remembers which files these are. The function that it returns tells why nothing may be written, once somebody has
+ * moved, replaced or deleted one: what is written to it then is lost with the process, or found by nobody.
+ */
+function watchPlaces(directory: string, names: readonly string[]): () => StorageError | undefined {
+  const known = names.map((name) => ({ name, identity: identityOf(join(directory, name)) }));
+  return () => {
+    const misplaced = known.find(({ name, identity }) => identityOf(join(directory, name)) !== identity);
+    if (misplaced === undefined) return undefined;
+    const problem = `${misplaced.name} was moved, replaced or deleted while this process had it open`;
+    const mend =
+      'it refuses writes, as they would be lost: put the files back, or restart it over those that are there';
+    return new StorageError('storage.failed', `the store in ${directory}: ${problem}: ${mend}`);
+  };
+}
+
+function identityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch {
+    // Most likely it is gone. A folder that may not be entered any more leads to no store either.
+    return undefined;
+  }
 }
 
 /** The faults that SQLite finds in its file, one a line. */

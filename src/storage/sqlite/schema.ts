@@ -11,28 +11,25 @@ const APPLICATION_ID = 0x776e6472;
 /** Upgrades a store by one version; all steps run in one transaction. */
 export type Migration = (database: Database) => void;
 
+/** Older stores have samples in a form that is no longer read. */
+const OLDEST_VERSION = 3;
+
 /**
- * Steps from version 1 to 2, from 2 to 3, and so on. A new store is created from the current tables, so a change of a
- * table after a release must also add a migration here. A step spells out its SQL, since the tables will change again.
+ * Steps from the oldest version to the next one, and so on. A new store is created from the current tables, so a change
+ * of a table after a release must also add a migration here. A step spells out its SQL, since the tables will change
+ * again.
  */
-const migrations: readonly Migration[] = [
-  addChecksums,
-  addStateChecksums,
-  addReplicas,
-  storeLogWithItsKey,
-  addEndedPatterns,
-  addLackingSamples,
-];
+const migrations: readonly Migration[] = [addReplicas, storeLogWithItsKey, addEndedPatterns, addLackingSamples];
 
 export interface Schema {
   readonly tables?: readonly Table<never>[];
-  /** The steps from version 1 upwards. */
+  /** The steps from the oldest version upwards. */
   readonly migrations?: readonly Migration[];
 }
 
 /** The version of the stores that a windrow with this schema creates. */
 export function newestVersion({ migrations: steps = migrations }: Schema = {}): number {
-  return 1 + steps.length;
+  return OLDEST_VERSION + steps.length;
 }
 
 /** @throws SqliteFailure 'newer' if the store has a later version than this process knows. */
@@ -50,7 +47,7 @@ export function checkStoreVersion(database: Database, newest: number): void {
  * Reads the version of the store in the file; 0 if the file is empty. Writes nothing.
  *
  * @param path for messages.
- * @throws StorageError for a store that is newer, has another number of shards, or is not of windrow.
+ * @throws StorageError for a store that is newer, too old, has another number of shards, or is not of windrow.
  */
 export function readVersion(database: Database, path: string, schema: Schema): number {
   const isEmpty = database.all('SELECT 1 FROM "sqlite_master" LIMIT 1').length === 0;
@@ -70,6 +67,13 @@ export function readVersion(database: Database, path: string, schema: Schema): n
         'use the windrow that wrote it, or a newer one',
     );
   }
+  if (version < OLDEST_VERSION) {
+    throw new StorageError(
+      'storage.newer',
+      `${path}: the store has version ${version}, but this windrow knows only versions from ${OLDEST_VERSION} on; ` +
+        'read it with the windrow that wrote it, and send its samples to a new store',
+    );
+  }
   checkShardCount(database, path);
   return version;
 }
@@ -84,7 +88,7 @@ export function migrate(database: Database, path: string, schema: Schema): void 
     // Read again under the write lock: another process may have done it meanwhile.
     const version = readVersion(database, path, schema);
     if (version === 0) createStore(database, tables);
-    else for (const step of steps.slice(version - 1)) step(database);
+    else for (const step of steps.slice(version - OLDEST_VERSION)) step(database);
     database.exec(`PRAGMA user_version = ${newest}`);
     database.exec('COMMIT');
   } catch (error) {
@@ -162,28 +166,6 @@ function createIndex<Row>(table: Table<Row>, index: readonly string[]): string {
   return `CREATE INDEX ${quote(name)} ON ${quote(table.name)} ("shard", ${index.map(quote).join(', ')})`;
 }
 
-/** 1 to 2: checksums of samples, retention rules, and text without extra byte order marks. */
-function addChecksums(database: Database): void {
-  for (const table of ['segments', 'sample_log']) {
-    database.exec(`ALTER TABLE "${table}" ADD COLUMN "checksum" INTEGER`);
-  }
-  database.exec('ALTER TABLE "series" ADD COLUMN "forgottenMs"');
-  database.exec(
-    'CREATE TABLE "retention" ("shard" INTEGER NOT NULL, "organisation" TEXT NOT NULL, "kind" TEXT NOT NULL, ' +
-      '"timeseriesId" TEXT NOT NULL, "metric" TEXT NOT NULL, "keepMs" INTEGER NOT NULL, "createdMs" INTEGER NOT NULL' +
-      ', PRIMARY KEY ("shard", "organisation", "kind", "timeseriesId", "metric")) WITHOUT ROWID',
-  );
-  database.exec(`DELETE FROM "windrow_meta" WHERE "name" = 'logEpoch'`);
-  removeExtraMarks(database);
-}
-
-/** 2 to 3: checksums of checkpoints and provisional results. */
-function addStateChecksums(database: Database): void {
-  for (const table of ['item_checkpoints', 'provisional_samples']) {
-    database.exec(`ALTER TABLE "${table}" ADD COLUMN "checksum" INTEGER`);
-  }
-}
-
 /** 3 to 4: organisations whose series lie in several shards. */
 function addReplicas(database: Database): void {
   database.exec(
@@ -227,20 +209,4 @@ function addEndedPatterns(database: Database): void {
 /** 6 to 7: checkpoints that were made without samples which retention had deleted. */
 function addLackingSamples(database: Database): void {
   database.exec('ALTER TABLE "item_checkpoints" ADD COLUMN "lacksUntilMs"');
-}
-
-/** Version 1 put six byte order marks before text that began with one, since an adapter dropped the first. */
-function removeExtraMarks(database: Database): void {
-  const marks = '\ufeff'.repeat(7);
-  const texts = database.all(
-    `SELECT "m"."name" AS "table", "c"."name" AS "column"
-     FROM "sqlite_master" AS "m", pragma_table_info("m"."name") AS "c"
-     WHERE "m"."type" = 'table' AND "c"."type" = 'TEXT'`,
-  );
-  for (const { table, column } of texts) {
-    const name = quote(String(column));
-    database.run(`UPDATE ${quote(String(table))} SET ${name} = substr(${name}, 7) WHERE substr(${name}, 1, 7) = ?`, [
-      marks,
-    ]);
-  }
 }

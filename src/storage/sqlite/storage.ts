@@ -33,6 +33,8 @@ import { Turns } from './turns.js';
 
 export interface StorageParts {
   readonly database: Database;
+  /** Why nothing may be written, if the store's files are no longer where they were opened. */
+  readonly misplaced: () => StorageError | undefined;
   readonly tables: readonly Table<never>[];
   /** The version of stores that this process knows. */
   readonly version: number;
@@ -197,7 +199,8 @@ export class SqliteStorage implements Storage {
   }
 
   async check(): Promise<void> {
-    if (this.#stopped !== undefined) throw this.#stopped;
+    const refusal = this.#refusal;
+    if (refusal !== undefined) throw refusal;
     await this.read(0, async () => {
       this.#parts.database.all('SELECT "commit" FROM "windrow_shard" WHERE "shard" = ?', [0]);
     });
@@ -289,16 +292,21 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  /** Rejects what cannot be done now: everything once writes have stopped, most jobs while the disk is full. */
+  /** Rejects what cannot be done now: everything once writes are refused, most jobs while the disk is full. */
   #refuseSome(): void {
-    const isStopped = this.#stopped !== undefined;
-    if (!isStopped && this.#hasRoom()) return;
-    const reason = this.#stopped ?? new SqliteFailure('full', 'no room is left');
+    const refusal = this.#refusal;
+    if (refusal === undefined && this.#hasRoom()) return;
+    const reason = refusal ?? new SqliteFailure('full', 'no room is left');
     const jobs = this.#queue.splice(0);
     for (const job of jobs) {
-      if (!isStopped && job.usesReserve) this.#queue.push(job);
+      if (refusal === undefined && job.usesReserve) this.#queue.push(job);
       else job.reject(reason);
     }
+  }
+
+  /** Why nothing may be written now, whatever room there is. */
+  get #refusal(): StorageError | undefined {
+    return this.#stopped ?? this.#parts.misplaced();
   }
 
   #hasRoom(): boolean {

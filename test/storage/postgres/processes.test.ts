@@ -2,6 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { StaleClaimError, UnknownCommitError } from '../../../src/storage/index.js';
 import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/postgres/open.js';
+import { LOCK_CLASS } from '../../../src/storage/postgres/schema.js';
 import { SHARD_COUNT } from '../../../src/storage/shard.js';
 import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
 import { thing } from '../conformance/some-things.js';
@@ -309,7 +310,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     await a.transaction(SHARD, insert('a'));
     const lockCount = () =>
       database.query(`SELECT count(*) FROM pg_locks JOIN pg_database AS "d" ON "d"."oid" = "database"
-        WHERE "datname" = current_database() AND locktype = 'advisory' AND granted`);
+        WHERE "datname" = current_database() AND classid = 'windrow_shard'::regclass AND granted`);
     // The new connection shows that it lives before the server ends the old one, so it is alive at each moment.
     await expect.poll(lockCount).toBe('2');
     // With both locks it is still one process, whose share is all shards.
@@ -427,6 +428,31 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(claims).not.toContain(undefined);
     expect(await ofAll((shard) => storage.claim(shard, 'here', LEASE_MS))).toEqual(claims);
     expect(await ofAll((shard) => storage.maintains(shard))).not.toContain(false);
+  });
+
+  it('processes of the version before are taken for alive, and take those of this one for alive', async () => {
+    const storage = await open();
+    const claim = await storage.claim(SHARD, 'here', LEASE_MS);
+    const held = `FROM pg_locks JOIN pg_database AS "d" ON "d"."oid" = "database"
+      WHERE "datname" = current_database() AND "classid" = ${LOCK_CLASS} AND "granted"`;
+    expect(await database.query(`SELECT "objid" = (SELECT session FROM windrow_shard WHERE shard = ${SHARD}) ${held}`))
+      // As psql writes it.
+      .toBe('t');
+    const [OLDER, OF_ANOTHER_STORE] = [77, 78];
+    const shard = SHARD + 1;
+    await database.query(`UPDATE windrow_shard SET owner = 'older', session = ${OLDER}, sequence = 5,
+      "leaseUntil" = now() + interval '1 day' WHERE shard = ${shard}`);
+    // They end when the database is dropped, or here.
+    const living = [OLDER, OF_ANOTHER_STORE].map((session) =>
+      database.query(`SELECT pg_advisory_lock_shared(${LOCK_CLASS}, ${session}), pg_sleep(600)`).catch(() => {}),
+    );
+    await expect.poll(() => database.query(`SELECT count(*) ${held}`)).toBe('3');
+    expect(await storage.claim(shard, 'here', LEASE_MS)).toBeUndefined();
+    // Its share is one of two, and stays so beside the locks of another store's processes.
+    expect(await storage.claim(SHARD, 'here', LEASE_MS)).toEqual(claim);
+    await database.query(`SELECT pg_terminate_backend("pid") ${held} AND "objid" IN (${OLDER}, ${OF_ANOTHER_STORE})`);
+    await Promise.all(living);
+    expect(await storage.claim(shard, 'here', LEASE_MS)).toEqual({ shard, owner: 'here', sequence: 6 });
   });
 
   it('two processes that open a new store at once create one', async () => {

@@ -1,0 +1,80 @@
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { backupStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
+import type { Reader, Storage, Transaction } from '../../src/storage/storage.js';
+import { thing } from './conformance/some-things.js';
+import { suiteTables, things } from './conformance/tables.js';
+import { temporaryDirectory } from './open-temporary.js';
+
+const SHARD = 3;
+const clock = { nowMs: () => 0, monotonicMs: () => 0 };
+const insert = (id: string) => async (tx: Transaction) => {
+  await tx.insert(things, thing({ id }));
+};
+const ids = async (tx: Reader) => (await tx.find(things)).map(({ id }) => id);
+
+// What is written to a file that nobody finds is lost.
+describe('a store whose files somebody has', () => {
+  let temporary: { readonly path: string; remove(): void };
+  let directory: string;
+  let storage: Storage;
+  const open = () => openSqliteStorage({ directory, clock, tables: suiteTables, reserveBytes: 0 });
+  const file = (suffix: string) => join(directory, `windrow.db${suffix}`);
+  beforeEach(async () => {
+    temporary = temporaryDirectory();
+    directory = join(temporary.path, 'data');
+    storage = await open();
+    await storage.transaction(SHARD, insert('before'));
+  });
+  afterEach(async () => {
+    await storage.close();
+    temporary.remove();
+  });
+  const expectRefusal = async (name: string) => {
+    const refusal = {
+      code: 'storage.failed',
+      message: expect.stringContaining(`${directory}: ${name} was moved, replaced or deleted while this process`),
+    };
+    await expect(storage.transaction(SHARD, insert('after'))).rejects.toMatchObject(refusal);
+    await expect(storage.check()).rejects.toMatchObject(refusal);
+    expect(await storage.read(SHARD, ids)).toEqual(['before']);
+  };
+
+  it('moved with their folder refuses writes until they are put back', async () => {
+    const away = join(temporary.path, 'away');
+    renameSync(directory, away);
+    await expectRefusal('windrow.db');
+    renameSync(away, directory);
+    await storage.transaction(SHARD, insert('again'));
+    await storage.check();
+    expect(await storage.read(SHARD, ids)).toEqual(['again', 'before']);
+  });
+
+  it('deleted refuses writes', async () => {
+    rmSync(directory, { recursive: true });
+    await expectRefusal('windrow.db');
+  });
+
+  it('replaced by a backup refuses writes, and its end leaves alone what replaced it', async () => {
+    const backup = join(temporary.path, 'backup.db');
+    await backupStore(directory, backup);
+    renameSync(directory, join(temporary.path, 'away'));
+    await restoreStore(backup, directory, false);
+    const other = await open();
+    await other.transaction(SHARD, insert('other'));
+    await expectRefusal('windrow.db');
+    await storage.close();
+    await other.transaction(SHARD, insert('later'));
+    expect(await other.read(SHARD, ids)).toEqual(['before', 'later', 'other']);
+    await other.close();
+  });
+
+  it('robbed of their write-ahead log refuses writes', async () => {
+    mkdirSync(join(temporary.path, 'away'));
+    renameSync(file('-wal'), join(temporary.path, 'away', 'windrow.db-wal'));
+    await expectRefusal('windrow.db-wal');
+    renameSync(join(temporary.path, 'away', 'windrow.db-wal'), file('-wal'));
+    await storage.transaction(SHARD, insert('again'));
+  });
+});
