@@ -114,7 +114,6 @@ function described({ faults, version, isOlder, ...counts }: StoreReport): string
     `samples       ${counts.sampleCount} in ${counts.segmentCount} segments`,
     `log           ${counts.logRowCount} rows that are not compacted yet`,
     `checkpoints   ${counts.checkpointCount}`,
-    ...(counts.uncheckedCount === 0 ? [] : [`no checksum   ${counts.uncheckedCount} rows of an older version`]),
     ...found,
     faults.length === 0 ? 'the store is whole' : `${faults.length} faults`,
   ];

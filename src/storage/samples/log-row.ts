@@ -25,8 +25,7 @@ export interface InspectedRow {
 
 /** @param knownHeads the row's heads, if they were read before. */
 export function inspectRow(row: SampleLogRow, knownHeads?: LogHeads): InspectedRow {
-  const isSound = row.checksum === null || row.checksum === logChecksum(row);
-  if (isSound) return { heads: knownHeads ?? readLogHeads(row.changes) };
+  if (row.checksum === logChecksum(row)) return { heads: knownHeads ?? readLogHeads(row.changes) };
   const heads = knownHeads ?? headsOfDamaged(row.changes);
   const { fromMs, untilMs } = heads;
   const isKnown = heads !== ALL_SERIES;

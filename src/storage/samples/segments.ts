@@ -59,7 +59,7 @@ export function unpackSegments(rows: readonly SegmentRow[]): Columns {
 }
 
 function isSound(row: SegmentRow): boolean {
-  return row.checksum === null || row.checksum === checksumOf(row);
+  return row.checksum === checksumOf(row);
 }
 
 /** @throws DamagedSamplesError if it is damaged. */
@@ -125,7 +125,7 @@ export function packProvisional(seriesKey: number, columns: Columns): Omit<Provi
 /** @throws DamagedSamplesError if they are damaged. */
 export function unpackProvisional(row: ProvisionalRow): Columns {
   const { seriesKey, checksum } = row;
-  if (checksum === null || checksum === checksumOf({ ...row, startMs: 0, endMs: 0 })) return unpack([row]);
+  if (checksum === checksumOf({ ...row, startMs: 0, endMs: 0 })) return unpack([row]);
   const mend = 'the next sample recomputes them; final results can be read';
   throw new DamagedSamplesError(`the provisional results of series key ${seriesKey} are damaged on the disk; ${mend}`);
 }

@@ -32,8 +32,6 @@ export interface StoreReport {
   /** Log rows that are not in segments yet. */
   readonly logRowCount: number;
   readonly checkpointCount: number;
-  /** Rows from before there were checksums. */
-  readonly uncheckedCount: number;
   /** One sentence for each fault; empty if the store is whole. */
   readonly faults: readonly string[];
 }
@@ -66,14 +64,12 @@ export async function checkStore(directory: string): Promise<StoreReport> {
   }
 }
 
-// Older stores lack checksums until this version has opened them once.
 const NOTHING = {
   seriesCount: 0,
   sampleCount: 0,
   segmentCount: 0,
   logRowCount: 0,
   checkpointCount: 0,
-  uncheckedCount: 0,
 };
 
 function readAll(database: Database, faults: string[]): Omit<StoreReport, 'version' | 'isOlder' | 'faults'> {
@@ -90,7 +86,6 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
   eachRow<SegmentRow>(database, segments, faults, (row, shard) => {
     count.segmentCount++;
     count.sampleCount += row.sampleCount;
-    if (row.checksum === null) count.uncheckedCount++;
     const key = `${shard} ${row.seriesKey}`;
     countOf.set(key, (countOf.get(key) ?? 0) + row.sampleCount);
     attempt(() => unpackSegments([row]));
@@ -98,7 +93,6 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
   const progressOf = new Map<number, Progress>();
   eachRow<Progress>(database, sampleProgress, faults, (row, shard) => void progressOf.set(shard, row));
   eachRow<SampleLogRow>(database, sampleLog, faults, (row, shard) => {
-    if (row.checksum === null) count.uncheckedCount++;
     attempt(() => {
       const { heads, damage } = inspectRow(row);
       const isCompacted = isInSegments(row, heads.keys, progressOf.get(shard) ?? START);
@@ -112,8 +106,7 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
   eachRow<ItemCheckpointRow>(database, itemCheckpoints, faults, (row) => {
     const { itemId, ordinal, checksum } = row;
     count.checkpointCount++;
-    if (checksum === null) count.uncheckedCount++;
-    else if (checksum !== checkpointChecksum(row)) {
+    if (checksum !== checkpointChecksum(row)) {
       faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged; the service recomputes it`);
     }
   });

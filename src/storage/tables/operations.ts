@@ -214,8 +214,8 @@ export const itemCheckpoints = defineTable(
     /** Results up to here may rest on samples that retention had deleted before; null if nothing was lacking. */
     lacksUntilMs: realOrNull,
     state: bytes,
-    /** CRC-32 of the row's content; null in rows from before there were checksums. */
-    checksum: integerOrNull,
+    /** CRC-32 of the row's content. */
+    checksum: integer,
   },
   ['organisation', 'itemId', 'ordinal'],
 );

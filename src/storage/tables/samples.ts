@@ -48,8 +48,8 @@ export const sampleLog = defineLog('sample_log', {
   organisation: text,
   sampleCount: integer,
   changes: bytes,
-  /** CRC-32 of the row's content; null in rows from before there were checksums. */
-  checksum: integerOrNull,
+  /** CRC-32 of the row's content. */
+  checksum: integer,
   /** The queue that delivered the samples, so that a repeated delivery is ignored. */
   source: textOrNull,
   partition: textOrNull,
@@ -78,8 +78,8 @@ export const segments = defineTable(
     sampleCount: integer,
     times: bytes,
     values: bytes,
-    /** CRC-32 of the row's content; null in rows from before there were checksums. */
-    checksum: integerOrNull,
+    /** CRC-32 of the row's content. */
+    checksum: integer,
   },
   ['seriesKey', 'endMs'],
 );
@@ -102,8 +102,8 @@ export const provisionalSamples = defineTable(
     sampleCount: integer,
     times: bytes,
     values: bytes,
-    /** CRC-32 of the row's content; null in rows from before there were checksums. */
-    checksum: integerOrNull,
+    /** CRC-32 of the row's content. */
+    checksum: integer,
   },
   ['seriesKey'],
 );

@@ -10,6 +10,7 @@ import { nextTurn } from '../../../src/storage/next-turn.js';
 import { deleteExpired } from '../../../src/storage/samples/compaction/retention.js';
 import type { Storage } from '../../../src/storage/storage.js';
 import {
+  checkpointChecksum,
   itemCheckpoints,
   items,
   type RequestTransactionRow,
@@ -263,8 +264,11 @@ describe('failures', () => {
     const [row] = await rig.items();
     // Such a checkpoint is never written: the item has one source.
     const own = { organisation, itemId: row!.itemId, ordinal: 9, emittedMs: null, sampleCount: 1, lacksUntilMs: null };
-    const bad = { ...own, positions: '[0,0,0]', byteCount: 0, state: new Uint8Array(), checksum: null };
-    await rig.context.storage.transaction(rig.shardOf('room'), (tx) => tx.insert(itemCheckpoints, bad));
+    const bad = { ...own, positions: '[0,0,0]', byteCount: 1, state: Uint8Array.of(0) };
+    const checksum = checkpointChecksum(bad);
+    await rig.context.storage.transaction(rig.shardOf('room'), (tx) =>
+      tx.insert(itemCheckpoints, { ...bad, checksum }),
+    );
     await rig.restart();
     await rig.append(change(room, 60, 80));
     for (let attempt = 0; attempt < 6; attempt++) {

@@ -16,7 +16,7 @@ const append = (tx: Transaction, part: number) =>
     organisation: 'acme',
     sampleCount: 0,
     changes: new Uint8Array(),
-    checksum: null,
+    checksum: 0,
     source: null,
     partition: null,
     offset: null,

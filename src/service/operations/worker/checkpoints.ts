@@ -142,7 +142,7 @@ export class Checkpoints {
   async readState({ tx }: CheckpointSession, { ordinal }: Checkpoint): Promise<Uint8Array | undefined> {
     const row = await tx.get(itemCheckpoints, { ...this.#key, ordinal });
     if (row === undefined) throw new Error(`assertion failed: ${this.#key.itemId} has no checkpoint ${ordinal}`);
-    return row.checksum === null || row.checksum === checkpointChecksum(row) ? row.state : undefined;
+    return row.checksum === checkpointChecksum(row) ? row.state : undefined;
   }
 
   /** Whether enough samples have been read since the last checkpoint; a large state takes more. */
