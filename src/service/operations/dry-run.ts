@@ -2,13 +2,12 @@ import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import { SourceMatcher } from '../../core/source-matcher.js';
 import { explain } from '../../inspect/index.js';
-import { operationsByName } from '../../operations/index.js';
-import { describeStep } from '../../operations/texts/index.js';
-import type { Plan, PlanStep } from '../../plan/plan.js';
+import type { Plan } from '../../plan/plan.js';
 import { inTurns, nextTurn } from '../../storage/next-turn.js';
 import { equal, type Reader } from '../../storage/storage.js';
 import { series } from '../../storage/tables/samples.js';
 import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
+import { estimateOutputs, type StoredRange } from './estimate.js';
 import { shownType } from './records.js';
 import { ITEMS_PER_TURN, type ItemDefinition, STEPS_PER_TURN } from './request.js';
 
@@ -88,47 +87,4 @@ async function countMembers({ organisation, readEach }: DryRunScope, { sources }
 function describeRange({ timeseriesId, metric }: SeriesReference, { sampleCount, firstMs, lastMs }: StoredRange) {
   const instantOf = (timeMs: number | null): string | null => (timeMs === null ? null : formatInstant(timeMs));
   return { timeseriesId, metric, sampleCount, firstTimestamp: instantOf(firstMs), lastTimestamp: instantOf(lastMs) };
-}
-
-export interface StoredRange {
-  readonly sampleCount: number;
-  readonly firstMs: number | null;
-  readonly lastMs: number | null;
-}
-
-/** The most samples that each step would make from what is stored, as far as the ranges tell. */
-export function estimateOutputs(plan: Plan, sources: readonly StoredRange[]): number[] {
-  const known: StoredRange[] = [];
-  for (const step of plan.steps) {
-    const inputs = step.inputs.map(({ from, index }) => (from === 'source' ? sources[index]! : known[index]!));
-    known.push(estimateStep(step, inputs));
-  }
-  return known.map(({ sampleCount }) => sampleCount);
-}
-
-function estimateStep({ operation, parameters }: PlanStep, inputs: readonly StoredRange[]): StoredRange {
-  const described = operationsByName.get(operation);
-  const [first] = inputs;
-  if (described === undefined || first === undefined) throw new Error(`assertion failed: the plan names ${operation}`);
-  const firstTimes = inputs.flatMap((range) => range.firstMs ?? []);
-  const lastTimes = inputs.flatMap((range) => range.lastMs ?? []);
-  const firstMs = firstTimes.length === 0 ? null : Math.min(...firstTimes);
-  const lastMs = lastTimes.length === 0 ? null : Math.max(...lastTimes);
-  const counts = inputs.map(({ sampleCount }) => sampleCount);
-  const spanMs = firstMs === null || lastMs === null ? 0 : lastMs - firstMs;
-  const everyMs = described.pointsEveryMs?.(parameters);
-  const { reads } = describeStep(operation, parameters);
-  const sampleCount = (): number => {
-    if (counts.every((count) => count === 0)) return 0;
-    if (everyMs !== undefined) return Math.floor(spanMs / everyMs) + 1;
-    if (reads.kind === 'window') {
-      const isFilled = parameters.empty !== undefined && parameters.empty !== 'omit';
-      const windows = Math.floor(spanMs / reads.lengthMsMax) + 2;
-      return isFilled ? windows : Math.min(first.sampleCount, windows);
-    }
-    // Alignments other than inner give a sample at every time of either input.
-    const isInner = inputs.length < 2 || parameters.align === undefined || parameters.align === 'inner';
-    return isInner ? Math.min(...counts) : counts.reduce((sum, count) => sum + count, 0);
-  };
-  return { sampleCount: sampleCount(), firstMs, lastMs };
 }

@@ -5,7 +5,6 @@ import { createPlan, runBatch, type Series } from '../../../src/index.js';
 import { resultChange } from '../../../src/service/operations/compute/columns.js';
 import { cutSlice, startPositions } from '../../../src/service/operations/compute/slice.js';
 import { step } from '../../../src/service/operations/compute/step.js';
-import { estimateOutputs } from '../../../src/service/operations/dry-run.js';
 import { splitRequest } from '../../../src/service/operations/request.js';
 import {
   type Checkpoint,
@@ -16,10 +15,9 @@ import {
 } from '../../../src/service/operations/worker/checkpoints.js';
 import { between } from '../../../src/storage/samples/patch.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
-import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/samples.js';
+import { concatenate } from '../../../src/storage/samples/samples.js';
 import { BASE_ORDINAL } from '../../../src/storage/tables/operations.js';
 import { linesOf, sceneArbitrary } from '../../laws/running.js';
-import { minutes } from './posted.js';
 
 const columns: fc.Arbitrary<Columns> = fc
   .uniqueArray(fc.integer({ min: -20, max: 20 }), { maxLength: 12 })
@@ -203,54 +201,4 @@ it('nextDouble is the least double above, with nothing between', () => {
       expect(middle === x || middle === next).toBe(true);
     }),
   );
-});
-
-describe('estimateOutputs', () => {
-  it('is never less than what maps, windows and grids make of whole series', () => {
-    const rooms = [minutes('a', 200, (i) => i), minutes('b', 100, (i) => i)];
-    const steps = [
-      ['Mul', { scalar: 2 }, 1],
-      ['Add', {}, 2],
-      ['Add', { align: 'hold' }, 2],
-      ['Aggregate', { function: 'Sum', interval: 'QuarterHourly' }, 1],
-      ['Aggregate', { function: 'Sum', interval: 'PT10S', empty: 'zero' }, 1],
-      ['HoldLastValue', { interval: 'QuarterHourly' }, 1],
-      ['Resample', { frequency: 'PT10S' }, 1],
-      ['Shift', { function: 'ShiftByTime', shift: 'PT1H', direction: 'forward' }, 1],
-    ] as const;
-    for (const [operation, parameters, count] of steps) {
-      const input = rooms.slice(0, count).map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
-      const output = [{ timeseriesId: 'x', metric: 'y' }];
-      const plan = createPlan([
-        { metric: 'y', processingType: 'stream', operations: [{ operation, input, output, parameters }] },
-      ]);
-      const inputs = rooms.slice(0, count);
-      const ranges = inputs.map(({ timeMs }) => ({
-        sampleCount: timeMs.length,
-        firstMs: timeMs[0]!,
-        lastMs: timeMs.at(-1)!,
-      }));
-      const made = runBatch(plan, inputs).series[0]!.timeMs.length;
-      const [estimated] = estimateOutputs(plan, ranges);
-      expect([operation, estimated! >= made, estimated! <= 2 * made + 2]).toEqual([operation, true, true]);
-    }
-  });
-
-  it('is zero for empty series', () => {
-    const plan = createPlan([
-      {
-        metric: 'y',
-        processingType: 'stream',
-        operations: [
-          {
-            operation: 'Abs',
-            input: [{ timeseriesId: 'a', metric: 'Raw' }],
-            output: [{ timeseriesId: 'x', metric: 'y' }],
-          },
-        ],
-      },
-    ]);
-    expect(estimateOutputs(plan, [{ sampleCount: 0, firstMs: null, lastMs: null }])).toEqual([0]);
-    expect(asLines(NO_COLUMNS)).toHaveLength(1);
-  });
 });

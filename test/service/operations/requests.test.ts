@@ -239,7 +239,7 @@ describe('dryRun', () => {
           },
         ],
         samplesRead: 120,
-        samplesExpected: 3,
+        samplesExpected: 2,
       },
     });
     expect(await resultsNamed(/^dry$/)).toEqual([]);

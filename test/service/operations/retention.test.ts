@@ -144,7 +144,6 @@ describe('retention waits', () => {
 
   /** An item that reads `room`, in another shard. @returns the id of its result. */
   const registerElsewhere = async (): Promise<string> => {
-    await open({ groups: 32 });
     const output = ['a', 'b', 'c', 'd'].find((name) => rig.shardOf(name) !== rig.shardOf('room'))!;
     await rig.register([item('Aggregate', RUNNING, ['room'], output)]);
     return output;
@@ -157,6 +156,7 @@ describe('retention waits', () => {
   };
 
   it('for items of other shards, until these have copied the samples', async () => {
+    await open({ groups: 32 });
     const output = await registerElsewhere();
     await rig.worker().onIdle();
     await rig.worker().stop();
@@ -174,6 +174,7 @@ describe('retention waits', () => {
   });
 
   it('for items of other shards no longer than until their processes have seen what was compacted', async () => {
+    await open({ groups: 32 });
     const output = await registerElsewhere();
     await rig.append(change(long, 0, 400));
     await rig.worker().onIdle();
@@ -189,6 +190,7 @@ describe('retention waits', () => {
   });
 
   it('for items of other shards, also for what is compacted while it is at work', async () => {
+    await open({ groups: 32 });
     await registerElsewhere();
     await rig.append(change(long, 0, 400));
     await rig.worker().onIdle();
@@ -202,19 +204,39 @@ describe('retention waits', () => {
     // While it waits for its transaction, a late sample comes, and its shard is compacted.
     let held: ReturnType<Rig['holdReads']> | undefined;
     const transaction: Storage['transaction'] = async (shard, work, options) => {
-      if (shard === room && held === undefined) {
-        held = rig.holdReads(room);
-        await storage.transaction(room, (tx) => samples.append(tx, 'acme', [late]));
-        while (await storage.transaction(room, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true })));
-      }
-      return storage.transaction(shard, work, options);
+      if (shard !== room || held !== undefined) return storage.transaction(shard, work, options);
+      held = rig.holdReads(room);
+      await storage.transaction(room, (tx) => samples.append(tx, 'acme', [late]));
+      while (await storage.transaction(room, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true })));
+      return storage.transaction(shard, work, options).finally(held.end);
     };
     const read: Storage['read'] = (shard, work) => storage.read(shard, work);
     const check = () => storage.check();
     const beside = { ...context, storage: { ...storage, read, transaction, check } };
     await deleteOldSamples(beside, rig.worker(), () => false);
-    held!.end();
     expect(await firstLeft(rig)).toBe(START_MS);
+  });
+
+  it('for items to copy what was written in other shards before', async () => {
+    await open({ groups: 32 });
+    const output = await registerElsewhere();
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 2 * HOUR_MS);
+    await rig.worker().onIdle();
+    await rig.compact();
+    const held = rig.holdReads(rig.shardOf('room'));
+    await rig.append({ ...change(long, 200, 201), value: Float64Array.of(1000) });
+    await held.begun;
+    const worker = rig.worker();
+    const deleteExpired = worker.deleteExpired.bind(worker);
+    const retained = rig.retain(START_MS + 5 * HOUR_MS, { notePositions: async () => {}, deleteExpired });
+    // Who does not wait is done by then.
+    await Promise.race([retained, new Promise((resolve) => setTimeout(resolve, 200))]);
+    held.end();
+    await retained;
+    await worker.onIdle();
+    await isBatch(output, with1000(200));
   });
 
   it('for the next run of an item with a frequency', async () => {
@@ -231,6 +253,13 @@ describe('retention waits', () => {
     await isBatch('sum');
   });
 
+  const input = [
+    { timeseriesId: 'room', metric: 'Raw' },
+    { timeseriesId: 'sum', metric: 'Result' },
+  ];
+  const output = [{ timeseriesId: 'both', metric: 'Result' }];
+  const operations = [{ operation: 'Add', input, output, parameters: {} }];
+  const sumAndRoom = { metric: 'Result', processingType: 'stream', operations };
   const everyHour = item('Aggregate', RUNNING, ['room'], 'sum', { processingType: 'Batch', frequency: 'PT1H' });
 
   it('for a late sample that an item with a frequency could not compute at once', async () => {
@@ -252,6 +281,40 @@ describe('retention waits', () => {
     await rig.worker().onIdle();
     await isBatch('sum', with1000(30));
   });
+
+  it.each([1, 32])(
+    'for results that items have still to compute, where others read them, in %d groups',
+    async (groups) => {
+      let isFailing = false;
+      const inline = createInlinePool();
+      const run: StepPool['run'] = (plan, ...step) =>
+        isFailing && plan.steps[0]!.operation === 'Aggregate'
+          ? Promise.reject(new Error('simulated: no thread'))
+          : inline.run(plan, ...step);
+      await open({ groups, sizes: { inlineSamplesMax: 20 }, pool: () => ({ ...inline, run }) });
+      expect(rig.shardOf('sum') === rig.shardOf('both')).toBe(groups === 1);
+      await rig.append(change(long, 0, 400));
+      await rig.register([everyHour]);
+      await rig.register([sumAndRoom]);
+      await rig.worker().onIdle();
+      await rig.deleteBefore(START_MS + 2 * HOUR_MS);
+      isFailing = true;
+      await rig.append({ ...change(long, 200, 201), value: Float64Array.of(1000) });
+      await rig.worker().onIdle();
+      isFailing = false;
+      await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+      rig.advance(5000);
+      await rig.worker().onIdle();
+      await isBatch('sum', with1000(200));
+      const sum = { timeseriesId: 'sum', metric: 'Result' };
+      const sources = [
+        { ...long, value: with1000(200) },
+        { ...sum, ...(await rig.stored(sum)) },
+      ];
+      const [expected] = runBatch((await readOperations([sumAndRoom])).plan, sources).series;
+      expectSame([{ ...expected!, ...(await rig.stored(expected!)) }], [expected!]);
+    },
+  );
 
   it('for a late sample that is not computed yet when the clock is set back', async () => {
     await open({ sizes: { inlineSamplesMax: 20 } });

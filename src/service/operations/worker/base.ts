@@ -131,13 +131,18 @@ export class Base {
       const result = slice.sampleCount > session.sizes.inlineSamplesMax ? undefined : computeInline(session, move);
       this.#running = move;
       if (result === undefined) return move;
-      await this.endMove(session, move, result);
+      await this.endMove(session, move, result, true);
       return slice.isLast ? 'done' : 'more';
     } catch (error) {
       if (!(error instanceof DamagedSamplesError)) throw error;
       this.#warn(session, error, told);
       return 'done';
     }
+  }
+
+  /** Whether all results are stored that there can be now, or no more will come. */
+  isSettled(nowMs: number): boolean {
+    return this.#parts.schedule.isOver || this.#reachedMs(nowMs) > Number.NEGATIVE_INFINITY;
   }
 
   /** The instant before which all results are stored. */
@@ -163,13 +168,19 @@ export class Base {
     }
   }
 
-  /** Stores what was computed. @returns false if it is outdated. */
+  /**
+   * Stores what was computed. @returns false if it is outdated.
+   *
+   * @param areSourcesSettled whether no result that the item reads is still to be computed.
+   */
   async endMove(
     session: BaseSession,
     move: BaseMove,
     { results, state }: Pick<StepResult, 'results' | 'state'>,
+    areSourcesSettled: boolean,
   ): Promise<boolean> {
-    const isValid = this.#running === move && this.#reachedMs(session.context.clock.nowMs()) > Number.NEGATIVE_INFINITY;
+    const isReached = this.#reachedMs(session.context.clock.nowMs()) > Number.NEGATIVE_INFINITY;
+    const isValid = areSourcesSettled && isReached && this.#running === move;
     this.#running = undefined;
     if (isValid) await this.#parts.checkpoints.setBase(session, progressAfter(move.from, move.slice, results), state);
     return isValid;

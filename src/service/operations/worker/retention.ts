@@ -7,6 +7,7 @@ import {
 } from '../../../storage/samples/compaction/retention.js';
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
+import { awaitsResults, findBusyElsewhere } from './awaited.js';
 import type { BaseMove } from './base.js';
 import type { Item } from './item.js';
 import type { Session } from './session.js';
@@ -25,8 +26,14 @@ export interface RetentionParts {
   /** Runs a job in a transaction of the shard, under its claim. */
   inSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result | undefined>;
   isStopping(): boolean;
+  readonly shard: number;
+  /** Applies what other shards have written of the series that items read. */
+  replicate(): Promise<unknown>;
   readonly kept: Kept;
 }
+
+/** The items of other shards with work to do, whose results may change. */
+type Elsewhere = ReadonlySet<string>;
 
 /** A series with segments that have expired, and where the last of them ends. */
 interface Ending extends Deletable {
@@ -51,11 +58,15 @@ export async function deleteTaken(
   organisation: string,
   expired: readonly Deletable[],
 ): Promise<void> {
+  if (expired.length === 0) return;
+  // Whatever was written before is taken before bases move. In this order, or results between the two would be missed.
+  const elsewhere = await findBusyElsewhere(parts.context, parts.shard, organisation);
+  await parts.replicate();
   for (let from = 0; from < expired.length && !parts.isStopping(); from += SERIES_PER_TRANSACTION) {
     const some = expired.slice(from, from + SERIES_PER_TRANSACTION);
     const found = await parts.inSession((session) => findEndings(session, organisation, some));
     if (found === undefined || found.endings.length === 0) continue;
-    await moveBases(parts, organisation, found.items);
+    await moveBases(parts, organisation, found.items, elsewhere);
     for (let left = found.endings; left.length > 0 && !parts.isStopping(); ) {
       const current = left;
       const doneCount = await parts.inSession((session) => deleteSome(session, organisation, current, parts.kept));
@@ -79,16 +90,23 @@ async function findEndings(session: Session, organisation: string, expired: read
   return { endings, items: [...items] };
 }
 
-async function moveBases(parts: RetentionParts, organisation: string, items: EndsOfItems): Promise<void> {
+async function moveBases(
+  parts: RetentionParts,
+  organisation: string,
+  items: EndsOfItems,
+  elsewhere: Elsewhere,
+): Promise<void> {
   let outdatedCount = 0;
   for (let next = 0; next < items.length && !parts.isStopping(); ) {
     const begin = next;
-    const done = await parts.inSession((session) => moveSome(session, organisation, items, begin, parts.kept));
+    const done = await parts.inSession((session) =>
+      moveSome(session, items, { begin, organisation, elsewhere, kept: parts.kept }),
+    );
     if (done === undefined) return;
     next = done.next;
     if (next > begin) outdatedCount = 0;
     if (done.move === undefined) continue;
-    const end = await computeMove(parts, done.move);
+    const end = await computeMove(parts, done.move, elsewhere);
     if (end === 'outdated') outdatedCount++;
     if (end !== 'failed' && outdatedCount < OUTDATED_MAX) continue;
     next++;
@@ -96,13 +114,22 @@ async function moveBases(parts: RetentionParts, organisation: string, items: End
   }
 }
 
-/** Moves what one transaction can, from one of the items on. */
-async function moveSome(session: Session, organisation: string, items: EndsOfItems, begin: number, kept: Kept) {
+interface MoveScope {
+  readonly organisation: string;
+  readonly elsewhere: Elsewhere;
+  readonly kept: Kept;
+  /** The first of the items that is left. */
+  readonly begin: number;
+}
+
+/** Moves what one transaction can. Items wait for results that they read: what changes before a base has no effect. */
+async function moveSome(session: Session, items: EndsOfItems, { begin, organisation, elsewhere, kept }: MoveScope) {
   let next = begin;
   do {
     const [itemId, endMs] = items[next]!;
     const item = await session.itemOf(organisation, itemId);
-    const move = (await item?.base.move(session, endMs, kept.itemIds)) ?? 'done';
+    const isReady = item !== undefined && !(await awaitsResults(session, item, elsewhere));
+    const move = isReady ? await item.base.move(session, endMs, kept.itemIds) : 'done';
     if (typeof move !== 'string') return { next, move };
     if (move === 'done') next++;
     await session.countWork(MOVE_WORK * (item?.plan.steps.length ?? 1));
@@ -114,6 +141,7 @@ async function moveSome(session: Session, organisation: string, items: EndsOfIte
 async function computeMove(
   { context, pool, inSession, kept }: RetentionParts,
   move: BaseMove,
+  elsewhere: Elsewhere,
 ): Promise<'more' | 'outdated' | 'failed'> {
   const { plan, state, slice } = move;
   const { outputSamplesMax } = context.settings;
@@ -122,10 +150,12 @@ async function computeMove(
     (failure: unknown) => ({ failure }),
   );
   const end = await inSession(async (session) => {
-    const { base } = (await session.itemOf(move.item.organisation, move.item.itemId)) ?? {};
-    if (base === undefined) return 'failed';
-    if ('result' in outcome) return (await base.endMove(session, move, outcome.result)) ? 'more' : 'outdated';
-    return (await base.failMove(session, move, outcome.failure, kept.itemIds)) ? 'more' : 'failed';
+    const item = await session.itemOf(move.item.organisation, move.item.itemId);
+    if (item === undefined) return 'failed';
+    const isReady = !(await awaitsResults(session, item, elsewhere));
+    if ('result' in outcome)
+      return (await item.base.endMove(session, move, outcome.result, isReady)) ? 'more' : 'outdated';
+    return (await item.base.failMove(session, move, outcome.failure, kept.itemIds)) ? 'more' : 'failed';
   });
   return end ?? 'failed';
 }

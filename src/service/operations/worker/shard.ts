@@ -204,7 +204,10 @@ export class ShardWorker {
     isStopping: () => boolean,
   ): Promise<void> {
     const inSession = <Result>(work: (session: Session) => Promise<Result>) => this.#run(work);
-    const parts = { context: this.#context, pool: this.#parts.pool, inSession, isStopping, kept };
+    const { pool } = this.#parts;
+    const { shard } = this.claim;
+    const replicate = () => this.replicate();
+    const parts = { context: this.#context, pool, inSession, isStopping, shard, replicate, kept };
     await deleteTaken(parts, organisation, expired);
   }
 
