@@ -1,5 +1,12 @@
 import type { OptionHint } from '../../core/errors.js';
-import { hasOpenOrder, isCompactDate, possibleOrders, type TimeFormat, writtenDateKind } from './dates.js';
+import {
+  hasOpenOrder,
+  isCompactDate,
+  isCompactTime,
+  possibleOrders,
+  type TimeFormat,
+  writtenDateKind,
+} from './dates.js';
 import { epochUnitOf } from './epoch.js';
 import type { Fail } from './roles.js';
 
@@ -118,6 +125,13 @@ function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] |
 }
 
 function tellDigits(digits: readonly string[], fail: Fail): Dialect['time'] {
+  if (digits.every(isCompactTime)) {
+    const [first = ''] = digits;
+    const unit = epochUnitOf(first) ?? 's';
+    const told = `its times, such as ${first}, may be dates with a time of day or epoch numbers`;
+    const mend = `say which with the option timeFormat (--time-format ymd, or ${unit})`;
+    return fail(`${told}; ${mend}`, 'unclear', [{ option: 'timeFormat', values: ['ymd', unit] }]);
+  }
   if (digits.some((text) => text.length !== 8)) return 'epoch';
   const dates = digits.filter(isCompactDate);
   if (dates.length === digits.length) return 'ymd';

@@ -252,6 +252,21 @@ describe('units and error values', () => {
     expect(problemOf(() => readCsv(late.replace('1.5 MiB', '1.5')))).toMatch(/line 5001.*with the unit GiB/);
   });
 
+  test.each([
+    ['hours', ['2024022823', '2024022900'], 's'],
+    ['minutes', ['202402282300', '202402290000'], 'ms'],
+    ['seconds', ['20240228230000', '20240229000000'], 'ms'],
+  ])('dates and times of day as digits alone are asked for, as they may be epoch numbers: %s', (_, texts, unit) => {
+    const options = `(--time-format ymd, or ${unit})`;
+    expect(problemOf(() => timesOf(texts))).toMatch(/^csv\.unclear: .*such as 20240228\d+, may be dates with a time/);
+    expect(problemOf(() => timesOf(texts))).toContain(options);
+    expect(timesOf(texts, { timeFormat: 'ymd' })).toEqual(['2024-02-28T23:00', '2024-02-29T00:00']);
+  });
+
+  test('digits that are not all dates and times of day are epoch numbers', () => {
+    expect(timesOf(['1901010124', '1901010125'])).toEqual(['2030-03-28T16:22:04', '2030-03-28T16:22:05']);
+  });
+
   test('spreadsheet day numbers are asked for, even if the first has no fraction', () => {
     const rows = 'time,value\n45323,1\n45323.0104166667,2\n';
     expect(problemOf(() => readCsv(rows))).toMatch(/^csv\.unclear: .*such as 45323\.0104166667.*--time-format s/);
