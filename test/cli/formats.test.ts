@@ -1,6 +1,7 @@
 // Formats other than CSV: a run reads and writes the same samples in each.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { tableFromArrays, tableToIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
 import type { Series } from '../../src/core/series.js';
 import { arrow } from '../../src/formats/arrow/arrow.js';
@@ -163,6 +164,30 @@ describe('NDJSON', () => {
     expect(skipped.stderr).toContain('1 bad row');
     expect(world.read('bad.csv')).toContain('time.ndjson,2,');
   });
+
+  it('takes a field that first appears after many lines, or says that it is left out', async () => {
+    const early = Array.from({ length: 500 }, (_, i) => `{"timestamp":${1_709_251_200 + i},"x":0}\n`).join('');
+    const late = objects.map(({ timestamp, value }) => `{"timestamp":"${timestamp}","office":${value},"note":"n"}\n`);
+    const world = negating({ 'late.ndjson': early + late.join('') });
+    expect(await run(world, 'late.ndjson')).toMatchObject({ code: 0, stdout: RESULT });
+    const single = late.join('').replaceAll('office', 'other');
+    world.write('office.ndjson', early.replaceAll('"x"', '"value"') + single);
+    const { stderr } = await run(world, 'office.ndjson');
+    expect(stderr).toContain('left out: the field "other" and 1 more, as the first rows do not have it');
+    // What looks at a file leaves texts out.
+    const begun = await world.run('init', '~/late.ndjson');
+    expect([begun.code, begun.stderr]).toEqual([0, expect.stringContaining('left out: the field "note", as')]);
+  });
+});
+
+it('columns of texts that no step reads are passed over, as in CSV', async () => {
+  const objects = ROWS.map((time, i) => ({ timestamp: time, office: i + 0.1, note: 'x', of: { lot: 7 } }));
+  const world = negating({ 'wide.ndjson': objects.map((one) => `${JSON.stringify(one)}\n`).join('') });
+  expect(await run(world, 'wide.ndjson')).toMatchObject({ code: 0, stdout: RESULT });
+  const timestamp = ROWS.map((time) => new Date(time));
+  const table = tableFromArrays({ timestamp, office: [1, 2, 3], note: ['x', 'y', 'z'] });
+  world.write('wide.arrow', tableToIPC(table, 'file'));
+  expect((await run(world, 'wide.arrow')).stdout).toContain('office,Result,-3\n');
 });
 
 it('line protocol: a series is a measurement with its tags, a metric is a field', async () => {

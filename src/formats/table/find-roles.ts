@@ -16,9 +16,14 @@ const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value
 /** Characters that nobody sees, so that a name of them alone is none. */
 const UNSEEN = /^[\p{Z}\p{C}]*$/u;
 
+/** Whether a column has no name that anybody could ask for. */
+export function isUnnamed(name: string): boolean {
+  return UNSEEN.test(name);
+}
+
 /** Finds what each column is for. Names must come without outer spaces. */
 export function findRoles(given: readonly ColumnFacts[], options: RoleOptions, fail: Fail): Roles {
-  const columns = given.map((column) => (UNSEEN.test(column.name) ? { ...column, name: '' } : column));
+  const columns = given.map((column) => (isUnnamed(column.name) ? { ...column, name: '' } : column));
   options.onColumns?.(columns.map(({ name }) => name));
   const table = new Table(columns, options, fail);
   const [timeColumn, clockColumn] = table.times();
