@@ -339,15 +339,11 @@ export function isTimeName(name: string): boolean {
   return TIME_NAMES.includes(name.toLowerCase());
 }
 
-const UNNAMED_SHOWN_MAX = 8;
-
 // Their values would make series that nobody could name. pandas writes an index so, and a comma at the end of each line
 // makes a column of nothing.
 function unnamedNotes(columns: readonly number[]): string[] {
-  if (columns.length === 0) return [];
-  const shown = columns.slice(0, UNNAMED_SHOWN_MAX).map((column) => column + 1);
-  const more = columns.length > shown.length ? ` and ${columns.length - shown.length} more` : '';
-  return [`column${columns.length > 1 ? 's' : ''} ${shown.join(', ')}${more} without a name left out`];
+  const numbers = columns.map((column) => column + 1).join(', ');
+  return columns.length > 0 ? [`column ${numbers} without a name left out`] : [];
 }
 
 /** A name as it is typed in a shell. */

@@ -69,8 +69,8 @@ export function findHeader(
   const to = headerEnd(bytes, from);
   checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
   if (hasLoneReturn(bytes, from, to < 0 ? bytes.length : to)) {
-    const told = 'lines end with a carriage return alone, as of an old Mac; expected line feeds';
-    throw new CsvError('csv.header', { file, line }, `${told} (such as by tr '\\r' '\\n')`);
+    const problem = 'lines end with a carriage return alone; expected line feeds';
+    throw new CsvError('csv.header', { file, line }, problem);
   }
   if (to < 0) {
     return failWithoutEnd(bytes, from, file, line, isLast, Math.min(HEAD_LENGTH_MAX, lineBytesMax));
