@@ -1,4 +1,5 @@
 import { describeValue, WindrowError } from '../../core/errors.js';
+import { formatInstant } from '../../core/instant.js';
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import { encodingOf } from '../csv/encoding.js';
@@ -154,7 +155,9 @@ export class TableReader {
   // Takes a row, or returns what is wrong with it.
   #takeRow(cells: readonly Cells[], row: number): CellFault | undefined {
     const { timeColumn, clockColumn, ids, metricColumn, values } = this.roles;
-    const date = cells[timeColumn]?.[row];
+    const { areTimesTyped = false } = this.#options;
+    const given = cells[timeColumn]?.[row];
+    const date = clockColumn >= 0 && areTimesTyped ? dayOf(given) : given;
     const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
     const time = readCell(date, clock, this.#readTime);
     if ('problem' in time) return { reason: `${describeValue(date)} ${time.problem}` };
@@ -261,6 +264,12 @@ function readCell(cell: unknown, clock: string, readTime: ReturnType<typeof time
   if (cell instanceof Date) return { timeMs: cell.getTime(), isNearChange: false };
   const isText = typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'bigint';
   return isText ? readTime(`${String(cell).trim()}${clock}`) : { problem: 'is no time; every row needs one' };
+}
+
+// The day of a typed time, to which a time of day belongs.
+function dayOf(cell: unknown): unknown {
+  const text = typeof cell === 'number' ? formatInstant(cell) : cell;
+  return typeof text === 'string' ? text.slice(0, text.indexOf('T')) : text;
 }
 
 function faultOf(cell: unknown, dialect: Dialect): CellFault {
