@@ -236,6 +236,13 @@ describe('files written by other tools', () => {
     expect(seconds.stdout).toContain('2024-03-30T00:00:00.000Z');
   });
 
+  it('nested columns are left out, which the summary says', async () => {
+    const bytes = readFileSync(new URL('../formats/files/duckdb-nested.parquet', import.meta.url));
+    const ended = await run(negating({ 'nested.parquet': bytes }), 'nested.parquet');
+    expect(ended).toMatchObject({ code: 0, stdout: RESULT });
+    expect(ended.stderr).toContain('nested columns left out: readings, batch, tags\n');
+  });
+
   it('a column of times of day completes one of dates', async () => {
     const bytes = readFileSync(new URL('../formats/files/duckdb-clock.parquet', import.meta.url));
     const world = negating({ 'clock.parquet': bytes });

@@ -41,14 +41,11 @@ async function read(
   const file = await bufferOf(source);
   try {
     const metadata = await parquetMetadataAsync(file, { parsers });
-    const elements = metadata.schema.slice(1);
+    const { elements, nested } = columnsOf(metadata);
     const columns = elements.map((element) => typedColumn(element, options));
     // A decimal comes as its digits, as hyparquet would multiply them by a power of ten that is rounded.
     for (const [i, { scale }] of columns.entries()) if (scale !== undefined) delete elements[i]!.converted_type;
     const names = elements.map(({ name }) => name);
-    if (elements.some(({ num_children: children }) => children)) {
-      throw new WindrowError('file.format', `${source.name}: has nested columns; expected numbers, texts and times`);
-    }
     const checked = new Set<ColumnMetaData>();
     // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
     const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
@@ -87,13 +84,34 @@ async function read(
       if (isStopped()) return undefined;
       from = to;
     }
-    return reader.summary();
+    const summary = reader.summary();
+    if (nested.length === 0) return summary;
+    return { ...summary, notes: [...summary.notes, `nested columns left out: ${nested.join(', ')}`] };
   } catch (error) {
     if (error instanceof WindrowError || !(error instanceof Error)) throw error;
     throw new WindrowError('file.format', `${source.name}: cannot be read as a Parquet file (${error.message})`, {
       cause: error,
     });
   }
+}
+
+/** The flat columns, and the names of those that hold lists or records, of which no series can be made. */
+function columnsOf({ schema }: FileMetaData): { readonly elements: SchemaElement[]; readonly nested: string[] } {
+  const elements: SchemaElement[] = [];
+  const nested: string[] = [];
+  // The root comes first, and the children of an element follow it.
+  for (let at = 1; at < schema.length; at = afterChildren(schema, at)) {
+    const element = schema[at]!;
+    if (element.num_children || element.repetition_type === 'REPEATED') nested.push(element.name);
+    else elements.push(element);
+  }
+  return { elements, nested };
+}
+
+function afterChildren(schema: readonly SchemaElement[], at: number): number {
+  let next = at + 1;
+  for (let child = schema[at]?.num_children ?? 0; child > 0; child--) next = afterChildren(schema, next);
+  return next;
 }
 
 /** The cells of some columns in the rows `rowStart` to `rowEnd` (exclusive). */
