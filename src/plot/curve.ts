@@ -1,5 +1,6 @@
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
 import type { ChartLine, Extent } from './panels.js';
+import { partOf } from './value-ticks.js';
 
 /** A rectangle of the drawing, with the scales that map times and values into it. */
 export interface Frame {
@@ -9,7 +10,7 @@ export interface Frame {
   readonly height: number;
   readonly time: Extent;
   readonly x: ScaleLinear<number, number>;
-  readonly y: ScaleLinear<number, number>;
+  readonly y: (value: number) => number;
 }
 
 export function frameOf(
@@ -18,8 +19,9 @@ export function frameOf(
   value: Extent,
 ): Frame {
   const x = scaleLinear([time.min, time.max], [left, left + width]);
-  const y = scaleLinear([value.min, value.max], [top + height, top]);
-  return { left, top, width, height, time, x, y };
+  const part = partOf(value);
+  const y = scaleLinear([value.min * part, value.max * part], [top + height, top]);
+  return { left, top, width, height, time, x, y: (one) => y(one * part) };
 }
 
 /** A run of points without a gap, in units of the drawing. */
