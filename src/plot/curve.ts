@@ -1,6 +1,5 @@
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
 import type { ChartLine, Extent } from './panels.js';
-import { partOf } from './value-ticks.js';
 
 /** A rectangle of the drawing, with the scales that map times and values into it. */
 export interface Frame {
@@ -19,7 +18,8 @@ export function frameOf(
   value: Extent,
 ): Frame {
   const x = scaleLinear([time.min, time.max], [left, left + width]);
-  const part = partOf(value);
+  // Where the range of the values is no double, a part of it is.
+  const part = Number.isFinite(value.max - value.min) ? 1 : 1 / 4;
   const y = scaleLinear([value.min * part, value.max * part], [top + height, top]);
   return { left, top, width, height, time, x, y: (one) => y(one * part) };
 }

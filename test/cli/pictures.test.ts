@@ -44,8 +44,7 @@ describe('pictures', () => {
     world.write('a.csv', 'timestamp,value\n2024-03-01,-1.7e308\n2024-03-02,0\n2024-03-03,1.7e308\n');
     const drawn = await world.run('plot', '~/a.csv');
     expect(drawn).toMatchObject({ code: 0, stderr: '' });
-    expect(drawn.stdout).toMatch(/ 0 ┤/);
-    expect(drawn.stdout).toMatch(/−\d+(?:\.\d+)?e307 ┤|−1\.\d+e308 ┤/);
+    expect(drawn.stdout.match(/\S+(?= ┤)/g)).toEqual(['1e308', '0', '−1e308']);
     expect(await world.run('plot', '~/a.csv', '--output', '~/a.svg')).toMatchObject({ code: 0 });
     expect(world.read('a.svg')).not.toMatch(/NaN|Infinity/);
   });

@@ -130,7 +130,7 @@ function tellDigits(digits: readonly string[], fail: Fail): Dialect['time'] {
   const isAllEight = digits.every((text) => text.length === 8);
   const [inDoubt] = isAllEight ? dates : digits.every(isCompactTime) ? digits : [];
   if (inDoubt === undefined) return 'epoch';
-  const unit = epochUnitOf(inDoubt) ?? 's';
+  const unit = epochUnitOf(inDoubt)!; // all are digits
   const told = `its times, such as ${inDoubt}, may be dates or epoch numbers`;
   const mend = `say which with the option timeFormat (--time-format ymd, or ${unit})`;
   return fail(`${told}; ${mend}`, 'unclear', [{ option: 'timeFormat', values: ['ymd', unit] }]);

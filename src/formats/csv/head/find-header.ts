@@ -1,4 +1,4 @@
-import { CARRIAGE_RETURN, COMMA, LINE_FEED, QUOTE, SEMICOLON, TAB } from '../bytes.js';
+import { COMMA, LINE_FEED, QUOTE, SEMICOLON, TAB } from '../bytes.js';
 import { type Encoding, failAtEncoding, isAscii, tellEncoding } from '../encoding.js';
 import { CsvError } from '../errors.js';
 import { BLANK_LINES_MAX, type CsvLimits } from '../read/limits.js';
@@ -68,8 +68,8 @@ export function findHeader(
   }
   const to = headerEnd(bytes, from);
   checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
-  if (hasLoneReturn(bytes, from, to < 0 ? bytes.length : to)) {
-    const problem = 'lines end with a carriage return alone; expected line feeds';
+  if (hasLoneReturn(bytes.subarray(from, to < 0 ? bytes.length : to))) {
+    const problem = 'lines end with CR alone; expected LF or CRLF';
     throw new CsvError('csv.header', { file, line }, problem);
   }
   if (to < 0) {
@@ -185,16 +185,11 @@ function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
-// Whether a line seems to end with a carriage return alone: then all rows would be one header. The last byte may be half
-// of a line end, and two of them before a line feed are the work of a program that wrote CRLF as text.
-function hasLoneReturn(bytes: Uint8Array, from: number, to: number): boolean {
-  let isQuoted = false;
-  for (let at = from; at < to - 1; at++) {
-    if (bytes[at] === QUOTE) isQuoted = !isQuoted;
-    const isReturn = bytes[at] === CARRIAGE_RETURN && !isQuoted;
-    if (isReturn && bytes[at + 1] !== LINE_FEED && bytes[at + 1] !== CARRIAGE_RETURN) return true;
-  }
-  return false;
+// Whether a line ends with a carriage return alone: then all rows would be one header. (Two of them before a line feed
+// are the work of a program that wrote CRLF as text.)
+function hasLoneReturn(head: Uint8Array): boolean {
+  const text = new TextDecoder('latin1').decode(head);
+  return /\r[^\r\n]/.test(text.replace(/"[^"]*"/g, ''));
 }
 
 /** The index after the line feed that ends the record at `from`, by counting quotes; −1 if there is none. */

@@ -150,10 +150,9 @@ export function shapeProblem(record: CsvRecord, header: Header): RowProblem | un
   if (record.fieldCount === expected) return undefined;
   const count = record.fieldCount === 1 ? 'one field' : `${record.fieldCount} fields`;
   const isComma = record.fieldCount > expected && String.fromCharCode(header.separator) === ',';
-  const text = recordText(record);
-  const comma = isComma ? ' (a decimal comma, or a name with a comma that needs quotes?)' : '';
-  const mend = /\r[^\r]/.test(text) ? '; a carriage return alone does not end a row' : comma;
-  return { code: 'csv.row', text, reason: `has ${count} where the header has ${expected}${mend}` };
+  const mend = isComma ? ' (a decimal comma, or a name with a comma that needs quotes?)' : '';
+  const reason = `has ${count} where the header has ${expected}${mend}`;
+  return { code: 'csv.row', text: recordText(record), reason };
 }
 
 export function columnOf(header: Header, index: number): CsvColumn {
