@@ -47,7 +47,8 @@ export function clockTexts(cells: ArrayLike<unknown>, unitsInSecond: number): un
     const units = BigInt(cell);
     const seconds = Number(units / BigInt(unitsInSecond));
     const fraction = String(units % BigInt(unitsInSecond)).padStart(Math.log10(unitsInSecond), '0');
-    return `${pair(Math.floor(seconds / 3600))}:${pair(Math.floor(seconds / 60) % 60)}:${pair(seconds % 60)}.${fraction}`;
+    const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+    return `${parts.map(pair).join(':')}.${fraction}`;
   });
 }
 
