@@ -194,7 +194,8 @@ async function bundle(entry, { isSmallest }) {
   });
   const { output } = await bundler.generate({ format: 'iife', minify: true, comments: false, codeSplitting: false });
   // Terser finds a hundredth that the bundler does not, but takes seconds.
-  const { code } = isSmallest ? await minify(output[0].code, { ecma: 2022, compress: { passes: 2 } }) : output[0];
+  const compress = { passes: 3, pure_getters: true, keep_fargs: false };
+  const { code } = isSmallest ? await minify(output[0].code, { ecma: 2022, compress }) : output[0];
   // The code goes inside a script element.
   if (/<\/script|<!--/i.test(code)) throw new Error(`${entry} has text that would end its script element`);
   const rendered = Object.entries(output[0].modules).filter(([, { code: own }]) => own !== null && own !== '');

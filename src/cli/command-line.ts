@@ -1,7 +1,7 @@
 import { Command as CommanderCommand, CommanderError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { WindrowError } from '../core/errors.js';
-import type { Command, CommandGroup, Given } from './command.js';
+import { type Command, type CommandGroup, type Given, lacking } from './command.js';
 import { describeFailure, EXIT_DONE, EXIT_WRONG, exitCodeOf, isClosedPipe } from './failure.js';
 import type { Io } from './terminal/io.js';
 
@@ -127,10 +127,12 @@ function usageOf({ argument, second }: Command): string {
 
 function optionsOf(command: Command, added: CommanderCommand): Map<string, readonly string[]> {
   const options = new Map<string, readonly string[]>();
-  for (const { flag } of command.options) {
+  for (const { flag, value: placeholder } of command.options) {
     const name = added.options.find((option) => option.long === flag)?.attributeName() ?? '';
     const value: unknown = added.getOptionValue(name);
     if (value === undefined) continue;
+    // As of a shell's variable that is not set: as a path it would be this folder.
+    if (placeholder === 'FILE' && [value].flat().includes('')) throw lacking(command, flag, 'an empty text');
     options.set(flag, Array.isArray(value) ? value.map(String) : value === true ? [] : [String(value)]);
   }
   return options;

@@ -70,7 +70,8 @@ export function filledOf(given: Given, command: Command, flag: string): string |
   throw lacking(command, flag, 'an empty text');
 }
 
-function lacking(command: Command, flag: string, received: string): WindrowError {
+/** An option without the value that it needs. */
+export function lacking(command: Command, flag: string, received: string): WindrowError {
   const value = command.options.find((option) => option.flag === flag)?.value ?? 'VALUE';
   const help = `see \`windrow ${command.name} --help\``;
   return new WindrowError('arguments', `${command.name}: expected ${flag} ${value}, received ${received}; ${help}`);

@@ -9,7 +9,7 @@ export interface Frame {
   readonly height: number;
   readonly time: Extent;
   readonly x: ScaleLinear<number, number>;
-  readonly y: ScaleLinear<number, number>;
+  readonly y: (value: number) => number;
 }
 
 export function frameOf(
@@ -18,8 +18,10 @@ export function frameOf(
   value: Extent,
 ): Frame {
   const x = scaleLinear([time.min, time.max], [left, left + width]);
-  const y = scaleLinear([value.min, value.max], [top + height, top]);
-  return { left, top, width, height, time, x, y };
+  // Where the range of the values is no double, a part of it is.
+  const part = Number.isFinite(value.max - value.min) ? 1 : 1 / 4;
+  const y = scaleLinear([value.min * part, value.max * part], [top + height, top]);
+  return { left, top, width, height, time, x, y: (one) => y(one * part) };
 }
 
 /** A run of points without a gap, in units of the drawing. */

@@ -11,8 +11,11 @@ const PADDING = 0.05;
 
 /** The ticks of an axis that spans the extent with some padding. */
 export function valueTicks(extent: Extent, countMax: number): ValueTicks {
-  const { min, max } = padded(extent);
-  return { min, max, ticks: ticksWithin({ min, max }, countMax) };
+  const { min: from, max: to } = padded(extent);
+  const [min, max] = [Math.max(from, -Number.MAX_VALUE), Math.min(to, Number.MAX_VALUE)];
+  if (Number.isFinite(max - min)) return { min, max, ticks: ticksWithin({ min, max }, countMax) };
+  const values = [-1e308, 0, 1e308].filter((value) => value >= min && value <= max);
+  return { min, max, ticks: values.map((value) => ({ value, label: formatValue(value, 1e308) })) };
 }
 
 /** Round values at steps of 1, 2 or 5 times a power of ten, at most about `countMax`. */
@@ -48,7 +51,7 @@ function padded({ min, max }: Extent): Extent {
   const size = Math.max(Math.abs(min), Math.abs(max));
   if (size < LEAST_SIZE) return { min: -1, max: 1 };
   if (isFlat({ min, max })) return { min: min - size / 10, max: max + size / 10 };
-  const padding = (max - min) * PADDING;
+  const padding = max * PADDING - min * PADDING;
   const isAbove = min >= 0 && min < max / 3;
   const isBelow = max <= 0 && max > min / 3;
   return { min: isAbove ? 0 : min - padding, max: isBelow ? 0 : max + padding };

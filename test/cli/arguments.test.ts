@@ -34,6 +34,13 @@ describe('arguments', () => {
     }
   });
 
+  it.each(['--input', '--output', '--report', '--plot', '--rejects'])('an empty text is no file: %s', async (flag) => {
+    const world = createWorld();
+    const words = flag === '--input' ? [] : ['--input', world.write('office.csv', 'timestamp,value\n')];
+    const { code, stderr } = await world.run('run', world.write('request.json', '[]'), ...words, flag, '');
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`expected ${flag} FILE, received an empty text; see`)]);
+  });
+
   it('without arguments the help goes to standard error', async () => {
     const { code, stdout, stderr } = await createWorld().run();
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

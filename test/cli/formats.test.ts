@@ -1,6 +1,7 @@
 // Formats other than CSV: a run reads and writes the same samples in each.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import * as arrows from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
 import type { Series } from '../../src/core/series.js';
 import { arrow } from '../../src/formats/arrow/arrow.js';
@@ -163,6 +164,30 @@ describe('NDJSON', () => {
     expect(skipped.stderr).toContain('1 bad row');
     expect(world.read('bad.csv')).toContain('time.ndjson,2,');
   });
+
+  it('takes a field that first appears after many lines, or says that it is left out', async () => {
+    const early = Array.from({ length: 500 }, (_, i) => `{"timestamp":${1_709_251_200 + i},"x":0}\n`).join('');
+    const late = objects.map(({ timestamp, value }) => `{"timestamp":"${timestamp}","office":${value},"note":"n"}\n`);
+    const world = negating({ 'late.ndjson': early + late.join('') });
+    expect(await run(world, 'late.ndjson')).toMatchObject({ code: 0, stdout: RESULT });
+    const single = late.join('').replaceAll('office', 'other');
+    world.write('office.ndjson', early.replaceAll('"x"', '"value"') + single);
+    const { stderr } = await run(world, 'office.ndjson');
+    expect(stderr).toContain('left out: the field "other" and 1 more, as the first rows do not have it');
+    // What looks at a file leaves texts out.
+    const begun = await world.run('init', '~/late.ndjson');
+    expect([begun.code, begun.stderr]).toEqual([0, expect.stringContaining('left out: the field "note", as')]);
+  });
+});
+
+it('columns of texts that no step reads are passed over, as in CSV', async () => {
+  const objects = ROWS.map((time, i) => ({ timestamp: time, office: i + 0.1, note: 'x', of: { lot: 7 } }));
+  const world = negating({ 'wide.ndjson': objects.map((one) => `${JSON.stringify(one)}\n`).join('') });
+  expect(await run(world, 'wide.ndjson')).toMatchObject({ code: 0, stdout: RESULT });
+  const timestamp = ROWS.map((time) => new Date(time));
+  const table = arrows.tableFromArrays({ timestamp, office: [1, 2, 3], note: ['x', 'y', 'z'] });
+  world.write('wide.arrow', arrows.tableToIPC(table, 'file'));
+  expect((await run(world, 'wide.arrow')).stdout).toContain('office,Result,-3\n');
 });
 
 it('line protocol: a series is a measurement with its tags, a metric is a field', async () => {
@@ -209,6 +234,47 @@ describe('files written by other tools', () => {
     expect(stderr).not.toContain('epoch');
     const seconds = await run(world, 'office.parquet', ...input, '--time-format', 's');
     expect(seconds.stdout).toContain('2024-03-30T00:00:00.000Z');
+  });
+
+  it('nested columns are left out, which the summary says', async () => {
+    const bytes = readFileSync(new URL('../formats/files/duckdb-nested.parquet', import.meta.url));
+    const ended = await run(negating({ 'nested.parquet': bytes }), 'nested.parquet');
+    expect(ended).toMatchObject({ code: 0, stdout: RESULT });
+    expect(ended.stderr).toContain('nested columns left out: readings, batch, tags\n');
+  });
+
+  it('a column of times of day completes one of dates', async () => {
+    const bytes = readFileSync(new URL('../formats/files/duckdb-clock.parquet', import.meta.url));
+    const world = negating({ 'clock.parquet': bytes });
+    expect(await run(world, 'clock.parquet')).toMatchObject({ code: 0, stdout: RESULT });
+    const later = await run(world, 'clock.parquet', '--from', ROWS[1]!);
+    expect(later.stdout).toBe(RESULT.replace(/\n.*,-0\.1/, ''));
+    const local = await run(world, 'clock.parquet', '--timezone', 'Europe/Berlin');
+    expect(local.stdout).toContain('2024-02-29T23:01:00.000Z,office,Result,-1.1\n');
+  });
+
+  it.each([
+    [arrows.TimeUnit.SECOND, Int32Array.of(0, 60)],
+    [arrows.TimeUnit.MILLISECOND, Int32Array.of(0, 60_000)],
+    [arrows.TimeUnit.MICROSECOND, BigInt64Array.of(0n, 60_000_000n)],
+    [arrows.TimeUnit.NANOSECOND, BigInt64Array.of(0n, 60_000_000_000n)],
+  ])('so it does in Arrow, in units of number %i', async (unit, data) => {
+    const { DateDay, Field, makeData, RecordBatch, Schema, Struct, Table, tableToIPC, Time } = arrows;
+    const [date, time] = [new DateDay(), new Time(unit, unit < arrows.TimeUnit.MICROSECOND ? 32 : 64)];
+    const schema = new Schema([
+      new Field('date', date),
+      new Field('time', time),
+      new Field('office', new arrows.Float64()),
+    ]);
+    const children = [
+      makeData({ type: date, length: 2, data: Int32Array.of(19_783, 19_783) }),
+      makeData({ type: time, length: 2, data }),
+      makeData({ type: new arrows.Float64(), length: 2, data: Float64Array.of(0.1, 1.1) }),
+    ];
+    const type = new Struct(schema.fields);
+    const batch = new RecordBatch(schema, makeData({ type, length: 2, nullCount: 0, children }));
+    const world = negating({ 'clock.arrow': tableToIPC(new Table([batch]), 'file') });
+    expect((await run(world, 'clock.arrow')).stdout).toBe(`${RESULT.split('\n').slice(0, 3).join('\n')}\n`);
   });
 
   it('decimals and dates of Arrow are read likewise', async () => {

@@ -39,6 +39,16 @@ describe('pictures', () => {
     expect(world.read('g.svg')).toMatch(/^<svg [\s\S]*office\/Raw[\s\S]*each value times 2[\s\S]*office\/Result/);
   });
 
+  it('draw values whose range is more than a double holds', async () => {
+    const world = createWorld();
+    world.write('a.csv', 'timestamp,value\n2024-03-01,-1.7e308\n2024-03-02,0\n2024-03-03,1.7e308\n');
+    const drawn = await world.run('plot', '~/a.csv');
+    expect(drawn).toMatchObject({ code: 0, stderr: '' });
+    expect(drawn.stdout.match(/\S+(?= ┤)/g)).toEqual(['1e308', '0', '−1e308']);
+    expect(await world.run('plot', '~/a.csv', '--output', '~/a.svg')).toMatchObject({ code: 0 });
+    expect(world.read('a.svg')).not.toMatch(/NaN|Infinity/);
+  });
+
   it('leave out text columns, and say so', async () => {
     const { world } = drawn();
     const rows = ['timestamp,note,temp,door', '2024-03-01T00:00Z,,20,open', '2024-03-01T01:00Z,cold,19,shut', ''];

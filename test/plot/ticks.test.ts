@@ -5,7 +5,8 @@ import { formatValue, valueTicks } from '../../src/plot/value-ticks.js';
 
 describe('ticks of the value axis', () => {
   it('are a few round numbers on the axis, which covers all values', () => {
-    const value = fc.double({ min: -1e15, max: 1e15, noNaN: true });
+    const usual = fc.double({ min: -1e15, max: 1e15, noNaN: true });
+    const value = fc.oneof(usual, fc.double({ noNaN: true, noDefaultInfinity: true }));
     fc.assert(
       fc.property(value, value, (a, b) => {
         const [min, max] = a < b ? [a, b] : [b, a];
@@ -13,11 +14,12 @@ describe('ticks of the value axis', () => {
         expect(axis.min).toBeLessThanOrEqual(min);
         expect(axis.max).toBeGreaterThanOrEqual(max);
         expect(axis.max).toBeGreaterThan(axis.min);
+        expect([axis.min, axis.max].every(Number.isFinite)).toBe(true);
         expect(axis.ticks.length).toBeLessThanOrEqual(8);
-        const span = axis.max - axis.min;
+        const near = axis.max * 1e-6 - axis.min * 1e-6;
         for (const tick of axis.ticks) {
-          expect(tick.value).toBeGreaterThanOrEqual(axis.min - span * 1e-6);
-          expect(tick.value).toBeLessThanOrEqual(axis.max + span * 1e-6);
+          expect(tick.value).toBeGreaterThanOrEqual(axis.min - near);
+          expect(tick.value).toBeLessThanOrEqual(axis.max + near);
         }
       }),
     );

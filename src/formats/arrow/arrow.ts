@@ -6,7 +6,7 @@ import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
 import { microsOf } from '../table/epoch.js';
 import type { Cells, TableReader } from '../table/table-reader.js';
-import { decimals, localTimes, openTyped, type TypedColumn, wholeOf } from '../table/typed-columns.js';
+import { clockTexts, decimals, localTimes, openTyped, type TypedColumn, wholeOf } from '../table/typed-columns.js';
 import { unpackLz4Frame } from './lz4-frame.js';
 
 /** Arrow IPC, as a file (Feather 2) or a stream, a record batch at a time. */
@@ -61,14 +61,18 @@ function typedColumn(
   const isNumber = DataType.isFloat(type) || DataType.isInt(type) || DataType.isBool(type) || scale !== undefined;
   const isTime = DataType.isTimestamp(type) || DataType.isDate(type);
   const isLocal = timezone !== undefined && isTime && !(DataType.isTimestamp(type) && type.timezone);
-  return { name, type: isTime ? 'time' : isNumber ? 'number' : 'other', isLocal, scale };
+  // Units are numbered from the second on, each a thousandth of the one before.
+  const clockUnits = DataType.isTime(type) ? 1000 ** type.unit : undefined;
+  const isDate = DataType.isDate(type);
+  return { name, type: isTime ? 'time' : isNumber ? 'number' : 'other', isLocal, isDate, clockUnits, scale };
 }
 
 // Times come as epoch milliseconds; local ones as texts.
-function cellsOf(batch: RecordBatch, column: number, { isLocal, scale }: TypedColumn): Cells {
+function cellsOf(batch: RecordBatch, column: number, { isLocal, clockUnits, scale }: TypedColumn): Cells {
   const vector = batch.getChildAt(column);
   if (vector?.length !== batch.numRows) throw new Error('the columns of a record batch differ in length');
   const cells = Array.from({ length: batch.numRows }, (_, row): unknown => vector.get(row));
+  if (clockUnits !== undefined) return clockTexts(cells, clockUnits);
   if (scale !== undefined) return decimals(cells.map(bytesOf), scale);
   return isLocal ? localTimes(cells) : cells;
 }

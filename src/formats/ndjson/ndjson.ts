@@ -15,7 +15,7 @@ export const ndjson: Format = {
   openWriter: async (onBytes) => createWriter(onBytes),
 };
 
-/** How many lines decide what the fields are; a field that first appears later is ignored. */
+/** How many lines decide what the fields are. */
 const SAMPLE_LINES = 400;
 
 interface Line {
@@ -30,11 +30,13 @@ async function readNdjson(
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
   let reader: TableReader | undefined;
-  let names: readonly string[] = [];
+  const known = new Set<string>();
+  let names: string[] = [];
   let waiting: Line[] = [];
   const takeWaiting = (isWhole: boolean): void => {
     if (reader === undefined) {
-      names = [...new Set(waiting.flatMap(({ fields }) => [...fields.keys()]))];
+      for (const { fields } of waiting) for (const name of fields.keys()) known.add(name);
+      names = [...known];
       const facts = names.map((name) =>
         factsOf(
           name,
@@ -45,6 +47,13 @@ async function readNdjson(
     }
     const lines = waiting;
     waiting = [];
+    for (const { fields } of lines) {
+      for (const [name, cell] of fields) {
+        if (known.has(name)) continue;
+        known.add(name);
+        if (reader.takeUp(name, names.length, cell)) names.push(name);
+      }
+    }
     const cells = names.map((name) => lines.map(({ fields }) => fields.get(name)));
     reader.take(cells, lines.length, (row) => ({ line: lines[row]!.number, text: lines[row]!.text }), onChunk);
   };

@@ -2,7 +2,15 @@ import type { AsyncBuffer, ColumnMetaData, FileMetaData, ParquetParsers, SchemaE
 import { WindrowError } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
 import type { Cells } from '../table/table-reader.js';
-import { decimals, localTimes, openTyped, SAMPLE_ROWS, type TypedColumn, wholeOf } from '../table/typed-columns.js';
+import {
+  clockTexts,
+  decimals,
+  localTimes,
+  openTyped,
+  SAMPLE_ROWS,
+  type TypedColumn,
+  wholeOf,
+} from '../table/typed-columns.js';
 import { checkPages } from './check-pages.js';
 import { openParquetWriter } from './writer.js';
 
@@ -33,14 +41,11 @@ async function read(
   const file = await bufferOf(source);
   try {
     const metadata = await parquetMetadataAsync(file, { parsers });
-    const elements = metadata.schema.slice(1);
+    const { elements, nested } = columnsOf(metadata);
     const columns = elements.map((element) => typedColumn(element, options));
     // A decimal comes as its digits, as hyparquet would multiply them by a power of ten that is rounded.
     for (const [i, { scale }] of columns.entries()) if (scale !== undefined) delete elements[i]!.converted_type;
     const names = elements.map(({ name }) => name);
-    if (elements.some(({ num_children: children }) => children)) {
-      throw new WindrowError('file.format', `${source.name}: has nested columns; expected numbers, texts and times`);
-    }
     const checked = new Set<ColumnMetaData>();
     // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
     const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
@@ -49,9 +54,11 @@ async function read(
         checked.add(chunk);
       }
       const cells = await readColumns(file, metadata, wanted, rowStart, rowEnd);
-      return columns.map(({ name, scale }) => {
+      return columns.map(({ name, scale, clockUnits }) => {
         const column = cells.get(name);
-        return column === undefined || scale === undefined ? column : decimals(column, scale);
+        if (column === undefined) return undefined;
+        if (clockUnits !== undefined) return clockTexts(column, clockUnits);
+        return scale === undefined ? column : decimals(column, scale);
       });
     };
     const rowCount = Number(metadata.num_rows);
@@ -59,12 +66,15 @@ async function read(
     if (groupRows !== rowCount) throw new Error(`it has ${rowCount} rows, its row groups have ${groupRows}`);
     const sample = await readRows(names, 0, Math.min(SAMPLE_ROWS, rowCount));
     const reader = openTyped(columns, sample, options);
-    const { timeColumn } = reader.roles;
+    const { timeColumn, clockColumn } = reader.roles;
+    // The statistics of days do not tell the times in them.
+    const isPassed = (index: number): boolean =>
+      clockColumn < 0 && isOutside(metadata, index, elements[timeColumn]!, options);
     const used = reader.usedColumns().map((column) => names[column]!);
     let from = 0;
     for (const [index, { num_rows: count }] of metadata.row_groups.entries()) {
       const to = from + Number(count);
-      if (isOutside(metadata, index, elements[timeColumn]!, options)) reader.pass();
+      if (isPassed(index)) reader.pass();
       else {
         const cells = await readRows(used, from, to);
         const first = from;
@@ -74,13 +84,34 @@ async function read(
       if (isStopped()) return undefined;
       from = to;
     }
-    return reader.summary();
+    const summary = reader.summary();
+    if (nested.length === 0) return summary;
+    return { ...summary, notes: [...summary.notes, `nested columns left out: ${nested.join(', ')}`] };
   } catch (error) {
     if (error instanceof WindrowError || !(error instanceof Error)) throw error;
     throw new WindrowError('file.format', `${source.name}: cannot be read as a Parquet file (${error.message})`, {
       cause: error,
     });
   }
+}
+
+/** The flat columns, and the names of those that hold lists or records, of which no series can be made. */
+function columnsOf({ schema }: FileMetaData): { readonly elements: SchemaElement[]; readonly nested: string[] } {
+  const elements: SchemaElement[] = [];
+  const nested: string[] = [];
+  // The root comes first, and the children of an element follow it.
+  for (let at = 1; at < schema.length; at = afterChildren(schema, at)) {
+    const element = schema[at]!;
+    if (element.num_children || element.repetition_type === 'REPEATED') nested.push(element.name);
+    else elements.push(element);
+  }
+  return { elements, nested };
+}
+
+function afterChildren(schema: readonly SchemaElement[], at: number): number {
+  let next = at + 1;
+  for (let child = schema[at]?.num_children ?? 0; child > 0; child--) next = afterChildren(schema, next);
+  return next;
 }
 
 /** The cells of some columns in the rows `rowStart` to `rowEnd` (exclusive). */
@@ -116,8 +147,24 @@ async function readColumns(
 }
 
 function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn {
-  const type = isTime(column) ? 'time' : column.type === 'BYTE_ARRAY' ? 'other' : 'number';
-  return { name: column.name, type, isLocal: isLocal(column, options), scale: scaleOf(column) };
+  const clockUnits = clockUnitsOf(column);
+  const isOther = column.type === 'BYTE_ARRAY' || clockUnits !== undefined;
+  const type = isTime(column) ? 'time' : isOther ? 'other' : 'number';
+  const told = { isLocal: isLocal(column, options), isDate: isDate(column), clockUnits, scale: scaleOf(column) };
+  return { name: column.name, type, ...told };
+}
+
+const UNITS_IN_SECOND = { MILLIS: 1e3, MICROS: 1e6, NANOS: 1e9 };
+
+/** Of times of day: how many of their units are a second. */
+function clockUnitsOf({ logical_type: logical, converted_type: converted }: SchemaElement): number | undefined {
+  if (logical?.type === 'TIME') return UNITS_IN_SECOND[logical.unit];
+  if (converted === 'TIME_MILLIS') return UNITS_IN_SECOND.MILLIS;
+  return converted === 'TIME_MICROS' ? UNITS_IN_SECOND.MICROS : undefined;
+}
+
+function isDate({ logical_type: logical, converted_type: converted }: SchemaElement): boolean {
+  return logical?.type === 'DATE' || converted === 'DATE';
 }
 
 // Of bytes of any length, hyparquet makes texts where it is not told that they are decimals.
@@ -126,15 +173,18 @@ function scaleOf({ type, scale = 0, logical_type: logical, converted_type: conve
   return isDecimal && type !== 'BYTE_ARRAY' ? scale : undefined;
 }
 
-function isTime({ type, logical_type: logical, converted_type: converted }: SchemaElement): boolean {
-  if (logical?.type === 'TIMESTAMP' || logical?.type === 'DATE' || type === 'INT96') return true;
-  return converted === 'TIMESTAMP_MILLIS' || converted === 'TIMESTAMP_MICROS' || converted === 'DATE';
+function isTime(column: SchemaElement): boolean {
+  const { type, logical_type: logical, converted_type: converted } = column;
+  if (isDate(column)) return true;
+  if (logical?.type === 'TIMESTAMP' || type === 'INT96') return true;
+  return converted === 'TIMESTAMP_MILLIS' || converted === 'TIMESTAMP_MICROS';
 }
 
 // A date, and a timestamp that is not adjusted to UTC, are local if the run has a zone.
-function isLocal({ logical_type: logical, converted_type: converted }: SchemaElement, options: FormatOptions): boolean {
-  const isDate = logical?.type === 'DATE' || converted === 'DATE';
-  return options.timezone !== undefined && (isDate || (logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC));
+function isLocal(column: SchemaElement, options: FormatOptions): boolean {
+  const { logical_type: logical } = column;
+  const isLocalTime = logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC;
+  return options.timezone !== undefined && (isDate(column) || isLocalTime);
 }
 
 // Whether a row group lies outside the run, according to its statistics.

@@ -21,6 +21,8 @@ interface WrittenDate {
 const YEAR_LAST = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[T, ] *(\S.*))?$/;
 const YEAR_FIRST = /^(\d{4})([./-])(\d{1,2})\2(\d{1,2})(?:[T ] *(\S.*))?$/;
 const COMPACT = /^((?:19|20)\d\d)(\d\d)(\d\d)(?:[T ](\d\d:.*)|T(\d{4}|\d{6})(Z?))?$/;
+/** A date and a time of day as digits alone, as weather services write them: hours, often minutes, perhaps seconds. */
+const COMPACT_TIME = /^((?:19|20)\d{6})([01]\d|2[0-4])([0-5]\d)?([0-5]\d)?$/;
 const DAY_NAMED_MONTH = /^(\d{1,2})[-/. ]+([A-Za-z]{3,9})[-/. ,]+(\d{4}|\d{2})(?:[T, ] *(\S.*))?$/;
 const NAMED_MONTH_DAY = /^([A-Za-z]{3,9})[. ]+(\d{1,2}),? (\d{4})(?:[T, ] *(\S.*))?$/;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -78,7 +80,8 @@ export function hasOpenOrder(text: string): boolean {
 
 /** A date, alone or with a time of day, in ISO 8601; undefined if the text is not a date. */
 export function isoTime(text: string, order: 'dmy' | 'mdy' | 'ymd'): string | undefined {
-  const written = takeApart(text);
+  const [, day, hour, minute = '00', second = '00'] = (order === 'ymd' && COMPACT_TIME.exec(text)) || [];
+  const written = takeApart(day === undefined ? text : `${day}T${hour}:${minute}:${second}`);
   const date = written && isoDate(written, order);
   if (written === undefined || date === undefined) return undefined;
   if (written.rest === '') return date;
@@ -117,4 +120,9 @@ function twoDigits(number: number): string {
 /** Whether a text is a date of eight digits, such as 20240131. */
 export function isCompactDate(text: string): boolean {
   return /^\d{8}$/.test(text) && writtenDateKind(text) === 'date';
+}
+
+/** Whether a text of digits may be a date and a time of day, such as 202401312345. */
+export function isCompactTime(text: string): boolean {
+  return COMPACT_TIME.test(text) && isoTime(text, 'ymd') !== undefined;
 }

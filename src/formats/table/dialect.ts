@@ -1,5 +1,12 @@
 import type { OptionHint } from '../../core/errors.js';
-import { hasOpenOrder, isCompactDate, possibleOrders, type TimeFormat, writtenDateKind } from './dates.js';
+import {
+  hasOpenOrder,
+  isCompactDate,
+  isCompactTime,
+  possibleOrders,
+  type TimeFormat,
+  writtenDateKind,
+} from './dates.js';
 import { epochUnitOf } from './epoch.js';
 import type { Fail } from './roles.js';
 
@@ -118,13 +125,15 @@ function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] |
 }
 
 function tellDigits(digits: readonly string[], fail: Fail): Dialect['time'] {
-  if (digits.some((text) => text.length !== 8)) return 'epoch';
   const dates = digits.filter(isCompactDate);
   if (dates.length === digits.length) return 'ymd';
-  if (dates.length === 0) return 'epoch';
-  const told = `its times, such as ${dates[0]}, may be dates or epoch seconds`;
-  const mend = 'say which with the option timeFormat (--time-format ymd, or s)';
-  return fail(`${told}; ${mend}`, 'unclear', [{ option: 'timeFormat', values: ['ymd', 's'] }]);
+  const isAllEight = digits.every((text) => text.length === 8);
+  const [inDoubt] = isAllEight ? dates : digits.every(isCompactTime) ? digits : [];
+  if (inDoubt === undefined) return 'epoch';
+  const unit = epochUnitOf(inDoubt)!; // all are digits
+  const told = `its times, such as ${inDoubt}, may be dates or epoch numbers`;
+  const mend = `say which with the option timeFormat (--time-format ymd, or ${unit})`;
+  return fail(`${told}; ${mend}`, 'unclear', [{ option: 'timeFormat', values: ['ymd', unit] }]);
 }
 
 const POINT = /^[+-]?\d*\.\d+(?:e[+-]?\d+)?$/i;
@@ -147,7 +156,7 @@ function tellNumbers(
   if (withComma.length === 0) {
     const withPoint = said === undefined && mayPointGroup ? values.filter((text) => POINT.test(text)) : [];
     const isInDoubt = withPoint.length > 0 && withPoint.every((text) => POINT_GROUP.test(text));
-    if (isInDoubt) return fail(inDoubt('point', withPoint[0]!), 'unclear', [DECIMAL]);
+    if (isInDoubt) return fail(eitherSign('point', withPoint[0]!), 'unclear', [DECIMAL]);
     return { decimal: 'point', isGrouped: values.some((text) => SPACED.test(text)) };
   }
   if (said === 'point') return { decimal: 'point', isGrouped: true };
@@ -158,12 +167,12 @@ function tellNumbers(
   if (withComma.some((text) => COMMA.test(text) && !EITHER.test(text))) return { decimal: 'comma', isGrouped: true };
   const either = withComma.find((text) => EITHER.test(text));
   if (either === undefined) return { decimal: 'point', isGrouped: false };
-  return fail(inDoubt('comma', either), 'unclear', [DECIMAL]);
+  return fail(eitherSign('comma', either), 'unclear', [DECIMAL]);
 }
 
 const DECIMAL: OptionHint = { option: 'decimal', values: ['comma', 'point'] };
 
-function inDoubt(sign: 'comma' | 'point', example: string): string {
+function eitherSign(sign: 'comma' | 'point', example: string): string {
   const told = `the ${sign} in values such as ${example} may be the decimal sign or group thousands`;
   return `${told}; say what the decimal sign is with the option decimal (--decimal comma, or point)`;
 }

@@ -13,8 +13,17 @@ const METRIC_NAMES = ['metric', '_field'];
 /** Columns of InfluxDB's CSV that are not tags. */
 const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value', '_field', '_measurement'];
 
+/** Characters that nobody sees, so that a name of them alone is none. */
+const UNSEEN = /^[\p{Z}\p{C}]*$/u;
+
+/** Whether a column has no name that anybody could ask for. */
+export function isUnnamed(name: string): boolean {
+  return UNSEEN.test(name);
+}
+
 /** Finds what each column is for. Names must come without outer spaces. */
-export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail): Roles {
+export function findRoles(given: readonly ColumnFacts[], options: RoleOptions, fail: Fail): Roles {
+  const columns = given.map((column) => (isUnnamed(column.name) ? { ...column, name: '' } : column));
   options.onColumns?.(columns.map(({ name }) => name));
   const table = new Table(columns, options, fail);
   const [timeColumn, clockColumn] = table.times();
@@ -33,7 +42,7 @@ export function findRoles(columns: readonly ColumnFacts[], options: RoleOptions,
     return { ...found, layout: 'days', values: days, notes };
   }
   if (ids.length > 0) {
-    const values = table.longValues(rest);
+    const values = table.longValues(rest, notes);
     notes.push(...table.idNotes(ids), ...table.valueNotes(values));
     return { ...found, layout: 'long', values, notes };
   }
@@ -181,12 +190,12 @@ class Table {
     return isDated ? dayColumns(this.#columns, rest, layout === 'days', this.#fail) : undefined;
   }
 
-  longValues(rest: readonly number[]): ValueColumn[] {
+  longValues(rest: readonly number[], notes: string[]): ValueColumn[] {
     const { value, series } = this.#options;
-    if (value !== undefined) return this.#valuesOf(this.#find(value, 'value'));
+    if (value !== undefined) return this.#named(this.#find(value, 'value'));
     const known = this.named(VALUE_NAMES);
-    if (known >= 0) return this.#valuesOf([known]);
-    const numbers = rest.filter((column) => this.#columns[column]!.name !== '' && this.#isNumeric(column));
+    if (known >= 0) return this.#named([known]);
+    const [unnamed, numbers] = this.#byName(rest.filter((column) => this.#isNumeric(column)));
     const names = this.#columns.map(({ name }) => name).join(', ');
     if (series === undefined || numbers.length === 0) {
       const id = this.#columns[this.named(ID_NAMES)]?.name ?? 'columns that name the series';
@@ -196,25 +205,25 @@ class Table {
         [{ option: 'value' }],
       );
     }
-    return this.#valuesOf(numbers);
+    notes.push(...unnamedNotes(unnamed));
+    return this.#named(numbers);
   }
 
   tableValues(rest: readonly number[], notes: string[]): ValueColumn[] {
     const { value, areTextsLeft = false } = this.#options;
-    if (value !== undefined) return this.#valuesOf(this.#find(value, 'value'));
-    const named = rest.filter((column) => this.#names[column] !== '');
+    if (value !== undefined) return this.#named(this.#find(value, 'value'));
+    const [unnamed, named] = this.#byName(rest);
     if (named.length === 0) this.#fail('the header has no column but the time; expected `timestamp,value`');
-    const unnamed = rest.filter((column) => this.#names[column] === '' && this.#kindOf(column) === 'text');
-    for (const column of unnamed) notes.push(`column ${column + 1} without a name left out`);
+    notes.push(...unnamedNotes(unnamed));
     const texts = named.filter((column) => areTextsLeft && this.#isText(column));
-    if (texts.length === 0) return this.#valuesOf(named);
+    if (texts.length === 0) return this.#named(named);
     const names = texts.map((column) => this.#columns[column]!.name).join(', ');
     if (texts.length === named.length) {
       const which = texts.length === 1 ? `the column ${names} holds` : `the columns ${names} hold`;
       this.#fail(`${which} texts; expected at least one column of numbers`);
     }
     notes.push(`texts left out: ${names}`);
-    return this.#valuesOf(named.filter((column) => !texts.includes(column)));
+    return this.#named(named.filter((column) => !texts.includes(column)));
   }
 
   /** Whether there is only a time and a value. */
@@ -273,7 +282,8 @@ class Table {
   idNotes(ids: Roles['ids']): string[] {
     const [first] = ids;
     if (ids.length === 1 && this.#names[first!.column] === ID_NAMES[0]) return [];
-    return [`series by ${ids.map(({ column }) => this.#columns[column]!.name).join(', ')}`];
+    const columns = this.#named(ids.map(({ column }) => column));
+    return [`series by ${columns.map(({ name }) => name).join(', ')}`];
   }
 
   valueNotes(values: readonly ValueColumn[]): string[] {
@@ -293,6 +303,11 @@ class Table {
     return ['number', 'empty'].includes(this.#kindOf(column) ?? '');
   }
 
+  #byName(columns: readonly number[]): readonly [unnamed: number[], named: number[]] {
+    const isNamed = (column: number): boolean => this.#names[column] !== '';
+    return [columns.filter((column) => !isNamed(column)), columns.filter(isNamed)];
+  }
+
   #kindOf(column: number): ColumnFacts['kind'] | undefined {
     return this.#columns[column]?.kind;
   }
@@ -301,7 +316,7 @@ class Table {
     return this.#columns.flatMap((column, index) => (column.kind === kind ? [index] : []));
   }
 
-  #valuesOf(columns: readonly number[]): ValueColumn[] {
+  #named(columns: readonly number[]): ValueColumn[] {
     return columns.map((column) => ({ column, name: this.#columns[column]!.name || `column ${column + 1}` }));
   }
 
@@ -322,6 +337,13 @@ class Table {
 /** Whether a column of this name holds times. */
 export function isTimeName(name: string): boolean {
   return TIME_NAMES.includes(name.toLowerCase());
+}
+
+// Their values would make series that nobody could name. pandas writes an index so, and a comma at the end of each line
+// makes a column of nothing.
+function unnamedNotes(columns: readonly number[]): string[] {
+  const numbers = columns.map((column) => column + 1).join(', ');
+  return columns.length > 0 ? [`column ${numbers} without a name left out`] : [];
 }
 
 /** A name as it is typed in a shell. */

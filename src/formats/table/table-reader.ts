@@ -1,4 +1,5 @@
 import { describeValue, WindrowError } from '../../core/errors.js';
+import { formatInstant } from '../../core/instant.js';
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import { encodingOf } from '../csv/encoding.js';
@@ -6,8 +7,8 @@ import type { CsvReaderOptions, CsvSeriesCount, CsvSummary } from '../csv/option
 import { CHUNK_ROWS } from '../csv/read/limits.js';
 import type { FormatListener } from '../format.js';
 import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
-import type { ColumnFacts } from './facts.js';
-import { findRoles } from './find-roles.js';
+import { type ColumnFacts, kindOfText } from './facts.js';
+import { findRoles, isUnnamed } from './find-roles.js';
 import { fileSeriesName, RAW_METRIC, SeriesNaming } from './naming.js';
 import { type CellFault, numberFault, SKIP_ROWS, timeReader, valueReader } from './read-text.js';
 import { RepeatedHours } from './repeated-hours.js';
@@ -35,7 +36,7 @@ type TableOptions = CsvReaderOptions & {
  * Reads tables whose cells have types: rows of JSON, Parquet, Arrow. It finds out what the columns are for as with CSV.
  */
 export class TableReader {
-  readonly roles: Roles;
+  #roles: Roles;
   readonly #options: TableOptions;
   readonly #dialect: Dialect;
   readonly #naming: SeriesNaming;
@@ -44,6 +45,9 @@ export class TableReader {
   readonly #readValue: ReturnType<typeof valueReader>;
   readonly #repeatedHours: RepeatedHours | undefined;
   readonly #byKey = new Map<string, Gathered>();
+  /** Where no column has ids: the series of each value column that had a row. */
+  readonly #ofColumn: Gathered[] = [];
+  readonly #lateFields: string[] = [];
   #rows = 0;
   #rejected = 0;
   #missing = 0;
@@ -63,7 +67,7 @@ export class TableReader {
       ]);
     }
     const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
-    this.roles = findRoles(columns, { ...options, isAskedFor }, fail);
+    this.#roles = findRoles(columns, { ...options, isAskedFor }, fail);
     if (this.roles.layout === 'days') fail('each row holds a day, a layout that is read only from CSV');
     const times = columns[this.roles.timeColumn]?.texts ?? [];
     const values = this.roles.values.flatMap(({ column }) => columns[column]?.texts ?? []);
@@ -79,6 +83,26 @@ export class TableReader {
     this.#readTime = timeReader(dialect.time, zone);
     this.#readValue = valueReader(dialect);
     this.#repeatedHours = zone && new RepeatedHours(zone);
+  }
+
+  get roles(): Roles {
+    return this.#roles;
+  }
+
+  /**
+   * Takes up a field that no row had when the roles were found, and returns whether it is read: where each field is a
+   * series of its own. Elsewhere it is left out, and the notes say so.
+   *
+   * @param column its index from now on, if it is read.
+   * @param cell the first that came of it.
+   */
+  takeUp(name: string, column: number, cell: unknown): boolean {
+    const { value, areTextsLeft = false } = this.#options;
+    const isText = areTextsLeft && kindOfText(textOf(cell)) === 'text';
+    const isSeries = this.roles.layout === 'wide' && value === undefined && !isUnnamed(name) && !isText;
+    if (isSeries) this.#roles = { ...this.roles, values: [...this.roles.values, { column, name }] };
+    else this.#lateFields.push(name);
+    return isSeries;
   }
 
   /** The columns that are read. */
@@ -116,14 +140,14 @@ export class TableReader {
   pass(): void {
     const { ids, metricColumn, values } = this.roles;
     if (ids.length > 0 || metricColumn >= 0) return;
-    for (const { name } of values) this.#seriesOf({ timeseriesId: this.#idOfColumn(name), metric: RAW_METRIC });
+    for (const place of values.keys()) this.#seriesOfColumn(place);
   }
 
   summary(): CsvSummary {
     const series = [...this.#byKey.values()].map(({ timeseriesId, metric, samples }) => {
       return { timeseriesId, metric, samples };
     });
-    const notes = [...this.roles.notes, ...this.#dialectNotes, ...this.#naming.notes];
+    const notes = [...this.roles.notes, ...this.#dialectNotes, ...this.#naming.notes, ...this.#lateNotes()];
     const counts = { rows: this.#rows, rejected: this.#rejected, missing: this.#missing };
     return { layout: this.roles.layout, ...counts, series, notes };
   }
@@ -131,39 +155,59 @@ export class TableReader {
   // Takes a row, or returns what is wrong with it.
   #takeRow(cells: readonly Cells[], row: number): CellFault | undefined {
     const { timeColumn, clockColumn, ids, metricColumn, values } = this.roles;
-    const date = cells[timeColumn]?.[row];
+    const { areTimesTyped = false } = this.#options;
+    const given = cells[timeColumn]?.[row];
+    const date = clockColumn >= 0 && areTimesTyped ? dayOf(given) : given;
     const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
     const time = readCell(date, clock, this.#readTime);
     if ('problem' in time) return { reason: `${describeValue(date)} ${time.problem}` };
     const numbers: number[] = [];
-    for (const { column, name } of values) {
+    for (const [place, { column, name }] of values.entries()) {
       const cell = cells[column]?.[row];
-      const value = this.#valueOf(cell);
+      // As in CSV, a column that nobody wants may hold anything.
+      const isRead = ids.length > 0 || this.#seriesOfColumn(place).isWanted;
+      const value = isRead ? this.#valueOf(cell) : Number.NaN;
       if (value !== undefined) numbers.push(value);
       else {
         const { reason, options } = faultOf(cell, this.#dialect);
         return { reason: `${name}: ${describeValue(cell)} ${reason}`, ...(options && { options }) };
       }
     }
+    if (ids.length === 0) {
+      for (const [place, value] of numbers.entries()) this.#keep(this.#seriesOfColumn(place), time, value);
+      return undefined;
+    }
     const texts = ids.map(({ column, prefix }) => ({ prefix, text: textOf(cells[column]?.[row]) }));
     const id = texts.filter(({ text }) => text !== '').map(({ prefix, text }, i) => (i === 0 ? text : prefix + text));
-    if (ids.length > 0 && id.length === 0) return { reason: `${describeValue(null)} names no series` };
+    if (id.length === 0) return { reason: `${describeValue(null)} names no series` };
     const metric = metricColumn < 0 ? '' : textOf(cells[metricColumn]?.[row]);
     for (const [place, { name }] of values.entries()) {
-      const ownMetric = ids.length > 0 && values.length > 1 && metricColumn < 0 ? name : metric || RAW_METRIC;
-      const timeseriesId = ids.length > 0 ? id.join('') : this.#idOfColumn(name);
-      this.#keep({ timeseriesId, metric: ownMetric }, time, numbers[place]!);
+      const ownMetric = values.length > 1 && metricColumn < 0 ? name : metric || RAW_METRIC;
+      this.#keep(this.#seriesOf({ timeseriesId: id.join(''), metric: ownMetric }), time, numbers[place]!);
     }
     return undefined;
   }
 
-  /** The id of the series of a column, where no column has ids. */
-  #idOfColumn(name: string): string {
-    return this.roles.layout === 'wide' ? name : (this.#options.unnamed ?? fileSeriesName(this.#options.fileName));
+  /** The series of a value column, where no column has ids. */
+  #seriesOfColumn(place: number): Gathered {
+    const known = this.#ofColumn[place];
+    if (known !== undefined) return known;
+    const { unnamed, fileName } = this.#options;
+    const { layout, values } = this.roles;
+    const timeseriesId = layout === 'wide' ? values[place]!.name : (unnamed ?? fileSeriesName(fileName));
+    const series = this.#seriesOf({ timeseriesId, metric: RAW_METRIC });
+    this.#ofColumn[place] = series;
+    return series;
   }
 
-  #keep(reference: SeriesReference, { timeMs, isNearChange }: Extract<Time, { timeMs: number }>, value: number): void {
-    const series = this.#seriesOf(reference);
+  #lateNotes(): string[] {
+    const [first, ...others] = this.#lateFields;
+    if (first === undefined) return [];
+    const more = others.length > 0 ? ` and ${others.length} more` : '';
+    return [`left out: the field ${JSON.stringify(first)}${more}, as the first rows do not have it`];
+  }
+
+  #keep(series: Gathered, { timeMs, isNearChange }: Extract<Time, { timeMs: number }>, value: number): void {
     series.samples++;
     if (!series.isWanted) return;
     if (Number.isNaN(value)) this.#missing++;
@@ -220,6 +264,12 @@ function readCell(cell: unknown, clock: string, readTime: ReturnType<typeof time
   if (cell instanceof Date) return { timeMs: cell.getTime(), isNearChange: false };
   const isText = typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'bigint';
   return isText ? readTime(`${String(cell).trim()}${clock}`) : { problem: 'is no time; every row needs one' };
+}
+
+// The day of a typed time, to which a time of day belongs.
+function dayOf(cell: unknown): unknown {
+  const text = typeof cell === 'number' ? formatInstant(cell) : cell;
+  return typeof text === 'string' ? text.slice(0, text.indexOf('T')) : text;
 }
 
 function faultOf(cell: unknown, dialect: Dialect): CellFault {

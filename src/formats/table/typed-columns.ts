@@ -9,6 +9,10 @@ export interface TypedColumn {
   readonly type: 'time' | 'number' | 'other';
   /** For times: whether the file says that they are local. */
   readonly isLocal: boolean;
+  /** Whether it holds days, which a column with times of day may complete. */
+  readonly isDate: boolean;
+  /** Of times of day: how many of its units are a second. */
+  readonly clockUnits?: number | undefined;
   /** Of a decimal, how many of its digits stand behind the point. */
   readonly scale?: number | undefined;
 }
@@ -22,16 +26,30 @@ export function openTyped(
   sample: readonly Cells[],
   options: FormatOptions,
 ): TableReader {
-  const facts = columns.map(({ name, type }, column): ColumnFacts => {
+  const hasClock = columns.some(({ clockUnits }) => clockUnits !== undefined);
+  const facts = columns.map(({ name, type, isDate }, column): ColumnFacts => {
     const texts = Array.from(sample[column] ?? [], textOf).slice(0, SAMPLE_ROWS);
-    return type === 'other' ? factsOf(name, texts) : { name, kind: type === 'time' ? 'instant' : 'number', texts };
+    if (type === 'other') return factsOf(name, texts);
+    return { name, kind: type === 'number' ? 'number' : hasClock && isDate ? 'date' : 'instant', texts };
   });
   const ofTimes = new TableReader(facts, { ...options, timeFormat: 'ms', areTimesTyped: true }, true);
   const time = columns[ofTimes.roles.timeColumn];
   if (time?.type !== 'time') return new TableReader(facts, options, true);
-  return time.isLocal
-    ? new TableReader(facts, { ...options, timeFormat: undefined, areTimesTyped: true }, true)
-    : ofTimes;
+  const areTexts = time.isLocal || ofTimes.roles.clockColumn >= 0;
+  return areTexts ? new TableReader(facts, { ...options, timeFormat: 'ymd', areTimesTyped: true }, true) : ofTimes;
+}
+
+/** Times of day as texts, such as 12:30:00.500. */
+export function clockTexts(cells: ArrayLike<unknown>, unitsInSecond: number): unknown[] {
+  const pair = (number: number): string => String(number).padStart(2, '0');
+  return Array.from(cells, (cell) => {
+    if (typeof cell !== 'number' && typeof cell !== 'bigint') return cell;
+    const units = BigInt(cell);
+    const seconds = Number(units / BigInt(unitsInSecond));
+    const fraction = String(units % BigInt(unitsInSecond)).padStart(Math.log10(unitsInSecond), '0');
+    const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+    return `${parts.map(pair).join(':')}.${fraction}`;
+  });
 }
 
 /** Decimals as the doubles nearest to them, from their digits: whole numbers, or bytes with the greatest first. */

@@ -252,6 +252,21 @@ describe('units and error values', () => {
     expect(problemOf(() => readCsv(late.replace('1.5 MiB', '1.5')))).toMatch(/line 5001.*with the unit GiB/);
   });
 
+  test.each([
+    ['hours', ['2024022823', '2024022900'], 's'],
+    ['minutes', ['202402282300', '202402290000'], 'ms'],
+    ['seconds', ['20240228230000', '20240229000000'], 'ms'],
+  ])('dates and times of day as digits alone are asked for, as they may be epoch numbers: %s', (_, texts, unit) => {
+    const options = `(--time-format ymd, or ${unit})`;
+    expect(problemOf(() => timesOf(texts))).toMatch(/^csv\.unclear: .*such as 20240228\d+, may be dates or epoch/);
+    expect(problemOf(() => timesOf(texts))).toContain(options);
+    expect(timesOf(texts, { timeFormat: 'ymd' })).toEqual(['2024-02-28T23:00', '2024-02-29T00:00']);
+  });
+
+  test('digits that are not all dates and times of day are epoch numbers', () => {
+    expect(timesOf(['1901010124', '1901010125'])).toEqual(['2030-03-29T10:22:04', '2030-03-29T10:22:05']);
+  });
+
   test('spreadsheet day numbers are asked for, even if the first has no fraction', () => {
     const rows = 'time,value\n45323,1\n45323.0104166667,2\n';
     expect(problemOf(() => readCsv(rows))).toMatch(/^csv\.unclear: .*such as 45323\.0104166667.*--time-format s/);
@@ -270,9 +285,31 @@ describe('units and error values', () => {
     expect(readCsv(rows, { series: ['1'] }).series.map(({ timeseriesId }) => timeseriesId)).toEqual(['x', 'y']);
   });
 
-  test('an index of row numbers is ignored, and one of labels too, which is reported', () => {
-    expect(readCsv(',time,a\n0,2024-01-01,1\n1,2024-01-02,2\n').summary.notes).toEqual([]);
-    const { series, summary } = readCsv(',time,a\nfirst,2024-01-01,1\nsecond,2024-01-02,2\n');
-    expect([series.length, summary.notes]).toEqual([1, ['column 1 without a name left out']]);
+  test.each([
+    ['an index of row numbers', ',time,a\n0,2024-01-01,1\n1,2024-01-02,2\n', 'column 1'],
+    ['one of labels', ',time,a\nfirst,2024-01-01,1\nsecond,2024-01-02,2\n', 'column 1'],
+    ['a comma at the end of each line', 'time,a,\n2024-01-01,1,\n2024-01-02,2,\n', 'column 3'],
+    ['values below spaces', 'time, ,a,"\u00a0"\n2024-01-01,5,1,6\n2024-01-02,5,2,6\n', 'column 2, 4'],
+    ['values below what nobody sees', 'time,\u200b,\ufeff,a\n2024-01-01,5,6,1\n2024-01-02,5,6,2\n', 'column 2, 3'],
+  ])('a column without a name is left out, which is told: %s', (_, rows, columns) => {
+    const { series, summary } = readCsv(rows);
+    expect(series.map(({ timeseriesId, value }) => [timeseriesId, value[0]])).toEqual([['a', 1]]);
+    expect(summary.notes).toEqual([`${columns} without a name left out`]);
+  });
+
+  test('an option names a column without a name by its number', () => {
+    const { series, summary } = readCsv('time,a,\n2024-01-01,1,5\n', { value: ['a', '3'] });
+    expect(series.map(({ timeseriesId, value }) => [timeseriesId, value[0]])).toEqual([
+      ['a', 1],
+      ['column 3', 5],
+    ]);
+    expect(summary.notes).toEqual([]);
+  });
+
+  test('of several columns of values of each device, one without a name is told of, too', () => {
+    const rows = 'time,device,a,\n2024-01-01,x,1,5\n2024-01-02,x,2,6\n';
+    const { series, summary } = readCsv(rows, { series: ['device'] });
+    expect(series.map(({ metric }) => metric)).toEqual(['Raw']);
+    expect(summary.notes).toEqual(['column 4 without a name left out', 'series by device', 'values of a']);
   });
 });

@@ -149,6 +149,13 @@ describe('a file that cannot be read', () => {
     ],
     ['with two header lines', 'time,a,a\n,x,y\n2024-03-01,1,2\n', 'csv.header', /a header must be one line; join/],
     ['with nothing but a column without a name', 'ts,\n', 'csv.header', /no column but the time/],
+    [
+      'with lines as of an old Mac',
+      'ts,value\r1,1\r2,2\r',
+      'csv.header',
+      /line 1: lines end with CR alone; expected LF or CRLF/,
+    ],
+    ['with one such line', 'ts,value\r\n1,1\r2,2\r\n', 'csv.row', /line 2: .* has 3 fields/],
     ['with ids but no value', 'ts,timeseriesId,x\n', 'csv.header', /no column value or val/],
     ['with the time alone', 'ts\n', 'csv.header', /no column but the time/],
     ['with a short row', 'ts,value\n1,1\n2\n', 'csv.row', /x\.csv, line 3: "2" has one field where the header has 2/],

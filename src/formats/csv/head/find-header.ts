@@ -68,6 +68,10 @@ export function findHeader(
   }
   const to = headerEnd(bytes, from);
   checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
+  if (hasLoneReturn(bytes.subarray(from, to < 0 ? bytes.length : to))) {
+    const problem = 'lines end with CR alone; expected LF or CRLF';
+    throw new CsvError('csv.header', { file, line }, problem);
+  }
   if (to < 0) {
     return failWithoutEnd(bytes, from, file, line, isLast, Math.min(HEAD_LENGTH_MAX, lineBytesMax));
   }
@@ -179,6 +183,13 @@ function checkHead(bytes: Uint8Array, file: string): void {
 /** Whether the bytes begin with UTF-8's byte order mark. */
 function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}
+
+// Whether a line ends with a carriage return alone: then all rows would be one header. (Two of them before a line feed
+// are the work of a program that wrote CRLF as text.)
+function hasLoneReturn(head: Uint8Array): boolean {
+  const text = new TextDecoder('latin1').decode(head);
+  return /\r[^\r\n]/.test(text.replace(/"[^"]*"/g, ''));
 }
 
 /** The index after the line feed that ends the record at `from`, by counting quotes; −1 if there is none. */
