@@ -56,6 +56,9 @@ export const ingestedAnswer = envelopeSchema(
     missing: Type.Integer({ description: 'Skipped: val was null, NaN or infinite' }),
     duplicate: Type.Integer({ description: 'Skipped: the body has the same series and time again later' }),
     isRepeated: Type.Boolean({ description: 'The offset was stored before: nothing was done' }),
+    notes: Type.Optional(
+      Type.Array(Type.String(), { description: 'How a CSV body was read, such as columns that were left out' }),
+    ),
   }),
 );
 

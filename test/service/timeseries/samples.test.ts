@@ -143,6 +143,19 @@ describe('samples', () => {
     expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1));
   });
 
+  it('the answer says what was left out of a CSV body, and how it was read', async () => {
+    const row = '2026-01-01';
+    const bodies = [
+      [`timestamp,a,,b\n${row},1,2,3\n`, ['column 3 without a name left out']],
+      [`timestamp;a\n${row};1,5\n`, ['decimal commas']],
+      [`timestamp,a\n${row},1\n`, undefined],
+    ] as const;
+    for (const [csv, notes] of bodies) {
+      const answer = await post('/core/samples', 'text/csv', csv);
+      expect([answer.statusCode, answer.json().data.notes]).toEqual([200, notes]);
+    }
+  });
+
   it.each([
     [{ source: 'a' }, 'headers source, partition and offset: expected all three or none, received source'],
     [

@@ -71,7 +71,8 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
     }
     await sink.flushWhenFull();
   }
-  reader.end();
+  const { notes } = reader.end();
+  if (notes.length > 0) sink.total.notes = notes;
   await takeWaiting();
 }
 

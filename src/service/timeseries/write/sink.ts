@@ -13,6 +13,8 @@ import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
 export interface Ingested extends BatchCounts {
   /** Whether the offset was stored before, so that nothing was done. */
   isRepeated: boolean;
+  /** How a CSV body was read, where that is not plain: columns left out, decimal commas. */
+  notes?: readonly string[];
 }
 
 /** Whose samples are stored, and where. */
