@@ -53,7 +53,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   let database: Database | undefined;
   try {
     database = openStore(open, directory, options);
-    const misplaced = watchPlaces(directory, [FILE_NAME, `${FILE_NAME}-wal`]);
+    const misplaced = watchPlaces(directory, clock);
     const reserve = new Reserve(directory, reserveBytes);
     const workerLock = new WorkerLock(open, directory);
     const openWatch = () => open(join(directory, FILE_NAME));
@@ -172,19 +172,32 @@ function checkCopy(database: Database, path: string): void {
   writeMeta(database, 'file', identity);
 }
 
+/** How often to look where the files are: for each commit, it would cost a sixth of small requests. */
+const LOOK_MS = 200;
+
 /**
- * Remembers which files these are. The function that it returns tells why nothing may be written, once somebody has
- * moved, replaced or deleted one: what is written to it then is lost with the process, or found by nobody.
+ * Remembers which files these are. The function that it returns tells why nothing may be written, soon after somebody
+ * has moved, replaced or deleted one: what is written to it then is lost with the process, or found by nobody.
  */
-function watchPlaces(directory: string, names: readonly string[]): () => StorageError | undefined {
-  const known = names.map((name) => ({ name, identity: identityOf(join(directory, name)) }));
-  return () => {
-    const misplaced = known.find(({ name, identity }) => identityOf(join(directory, name)) !== identity);
+function watchPlaces(directory: string, clock: StorageClock): () => StorageError | undefined {
+  const files = [FILE_NAME, `${FILE_NAME}-wal`].map((name) => ({ name, path: join(directory, name) }));
+  const known = files.map((file) => ({ ...file, identity: identityOf(file.path) }));
+  const find = (): StorageError | undefined => {
+    const misplaced = known.find(({ path, identity }) => identityOf(path) !== identity);
     if (misplaced === undefined) return undefined;
     const problem = `${misplaced.name} was moved, replaced or deleted while this process had it open`;
     const mend =
       'it refuses writes, as they would be lost: put the files back, or restart it over those that are there';
     return new StorageError('storage.failed', `the store in ${directory}: ${problem}: ${mend}`);
+  };
+  let found: StorageError | undefined;
+  let lookedMs = clock.monotonicMs();
+  return () => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - lookedMs < LOOK_MS) return found;
+    lookedMs = nowMs;
+    found = find();
+    return found;
   };
 }
 

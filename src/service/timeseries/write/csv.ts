@@ -72,7 +72,7 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
     await sink.flushWhenFull();
   }
   const { notes } = reader.end();
-  if (notes.length > 0) sink.total.notes = notes;
+  if (notes.length > 0) sink.total.notes = [...notes];
   await takeWaiting();
 }
 

@@ -14,7 +14,7 @@ export interface Ingested extends BatchCounts {
   /** Whether the offset was stored before, so that nothing was done. */
   isRepeated: boolean;
   /** How a CSV body was read, where that is not plain: columns left out, decimal commas. */
-  notes?: readonly string[];
+  notes?: string[];
 }
 
 /** Whose samples are stored, and where. */
