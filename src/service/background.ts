@@ -13,7 +13,10 @@ export function forLog(error: unknown): { readonly reason: string } | { readonly
 /** A process that is restarted before its first period ends does its work all the same. */
 const FIRST_RUN_MS_MAX = 60_000;
 
-/** Runs `work` periodically, and first within a minute. A failure is logged with the text `failure`, and the next run comes as usual. */
+/**
+ * Runs `work` periodically, and first within a minute. A failure is logged with the text `failure`, and the next run
+ * comes as usual.
+ */
 export function repeat(
   { scheduler, log }: ServiceContext,
   periodMs: number,

@@ -189,7 +189,7 @@ function hasByteOrderMark(bytes: Uint8Array): boolean {
 // are the work of a program that wrote CRLF as text.)
 function hasLoneReturn(head: Uint8Array): boolean {
   const text = new TextDecoder('latin1').decode(head);
-  return /\r[^\r\n]/.test(text.replace(/"[^"]*"/g, ''));
+  return /\r[^\r\n]/.test(text.replace(/"[^"]*("|$)/g, ''));
 }
 
 /** The index after the line feed that ends the record at `from`, by counting quotes; −1 if there is none. */
