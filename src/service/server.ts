@@ -101,8 +101,8 @@ async function stop(app: FastifyInstance, service: OwnService): Promise<void> {
   const { log } = service.context;
   log.info('stopping');
   const watch = watchStore(service.context);
-  const isDone = await Promise.race([endGracefully(app, service).then(() => true), watch.isAway.then(() => false)]);
-  watch.end();
+  const ended = endGracefully(app, service).then(() => true);
+  const isDone = await Promise.race([ended, watch.isAway.then(() => false)]).finally(watch.end);
   if (isDone) log.info('stopped');
   else log.warn('stopped without the store, which does not answer: results since the last checkpoints are due again');
 }

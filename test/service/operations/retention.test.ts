@@ -253,13 +253,12 @@ describe('retention waits', () => {
     await isBatch('sum');
   });
 
-  const input = [
-    { timeseriesId: 'room', metric: 'Raw' },
-    { timeseriesId: 'sum', metric: 'Result' },
-  ];
-  const output = [{ timeseriesId: 'both', metric: 'Result' }];
-  const operations = [{ operation: 'Add', input, output, parameters: {} }];
-  const sumAndRoom = { metric: 'Result', processingType: 'stream', operations };
+  const resultOf = (timeseriesId: string) => ({ timeseriesId, metric: 'Result' });
+  const streamed = (operation: string, input: readonly object[], output: string) => ({
+    metric: 'Result',
+    processingType: 'stream',
+    operations: [{ operation, input, output: [resultOf(output)], parameters: {} }],
+  });
   const everyHour = item('Aggregate', RUNNING, ['room'], 'sum', { processingType: 'Batch', frequency: 'PT1H' });
 
   it('for a late sample that an item with a frequency could not compute at once', async () => {
@@ -282,9 +281,14 @@ describe('retention waits', () => {
     await isBatch('sum', with1000(30));
   });
 
-  it.each([1, 32])(
-    'for results that items have still to compute, where others read them, in %d groups',
-    async (groups) => {
+  it.each([
+    [1, 'sum'],
+    [32, 'sum'],
+    [32, 'copy'],
+  ])(
+    'for results that items have still to compute, where others rest on them, in %d groups, by way of %s',
+    async (groups, read) => {
+      const readAndRoom = streamed('Add', [{ timeseriesId: 'room', metric: 'Raw' }, resultOf(read)], 'both');
       let isFailing = false;
       const inline = createInlinePool();
       const run: StepPool['run'] = (plan, ...step) =>
@@ -292,10 +296,11 @@ describe('retention waits', () => {
           ? Promise.reject(new Error('simulated: no thread'))
           : inline.run(plan, ...step);
       await open({ groups, sizes: { inlineSamplesMax: 20 }, pool: () => ({ ...inline, run }) });
-      expect(rig.shardOf('sum') === rig.shardOf('both')).toBe(groups === 1);
+      expect(new Set(['sum', 'copy', 'both'].map(rig.shardOf)).size).toBe(groups === 1 ? 1 : 3);
       await rig.append(change(long, 0, 400));
       await rig.register([everyHour]);
-      await rig.register([sumAndRoom]);
+      if (read === 'copy') await rig.register([streamed('Abs', [resultOf('sum')], 'copy')]);
+      await rig.register([readAndRoom]);
       await rig.worker().onIdle();
       await rig.deleteBefore(START_MS + 2 * HOUR_MS);
       isFailing = true;
@@ -306,12 +311,11 @@ describe('retention waits', () => {
       rig.advance(5000);
       await rig.worker().onIdle();
       await isBatch('sum', with1000(200));
-      const sum = { timeseriesId: 'sum', metric: 'Result' };
       const sources = [
         { ...long, value: with1000(200) },
-        { ...sum, ...(await rig.stored(sum)) },
+        { ...resultOf(read), ...(await rig.stored(resultOf(read))) },
       ];
-      const [expected] = runBatch((await readOperations([sumAndRoom])).plan, sources).series;
+      const [expected] = runBatch((await readOperations([readAndRoom])).plan, sources).series;
       expectSame([{ ...expected!, ...(await rig.stored(expected!)) }], [expected!]);
     },
   );
