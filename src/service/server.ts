@@ -102,6 +102,8 @@ async function stop(app: FastifyInstance, service: OwnService): Promise<void> {
   log.info('stopping');
   const watch = watchStore(service.context);
   const ended = endGracefully(app, service).then(() => true);
+  // If the stop gives up, nobody waits for its end any more.
+  ended.catch(() => {});
   const isDone = await Promise.race([ended, watch.isAway.then(() => false)]).finally(watch.end);
   if (isDone) log.info('stopped');
   else log.warn('stopped without the store, which does not answer: results since the last checkpoints are due again');
