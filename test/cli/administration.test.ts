@@ -1,5 +1,6 @@
 // `windrow client`, `user` and `collection` on a store that is free and on one that a process holds.
 import fs, { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { administer } from '../../src/cli/administer/administer.js';
 import type { Io } from '../../src/cli/terminal/io.js';
@@ -358,13 +359,14 @@ it.each([
   const world = createWorld();
   await addClient(world, 'one');
   expect((await world.run('backup', '~/data', '--to', '~/monday.db')).code).toBe(0);
-  for (const words of [
-    ['backup', '~/data', '--to', '~/tuesday.db'],
-    ['restore', '~/monday.db', '--to', '~/new'],
-  ]) {
+  for (const [words, lead] of [
+    [['backup', '~/data', '--to', '~/tuesday.db'], 'tuesday.db.'],
+    [['restore', '~/monday.db', '--to', '~/new'], join('new', 'windrow.db.')],
+  ] as const) {
     const ended = world.run(...words);
     const names = () => readdirSync(world.folder, { recursive: true }).map(String);
-    while (!names().some((name) => name.endsWith('.unfinished'))) await new Promise((done) => setImmediate(done));
+    const isUnfinished = (name: string) => name.startsWith(lead) && name.endsWith('.unfinished');
+    while (!names().some(isUnfinished)) await new Promise((done) => setImmediate(done));
     world.interrupt(signal);
     expect(await ended).toEqual({ code, stdout: '', stderr: `windrow: stopped by ${cause}; no file was written\n` });
     expect(names().filter((name) => /tuesday|new\W/.test(name))).toEqual([]);

@@ -137,6 +137,8 @@ async function copyStore(path: string, unfinished: string): Promise<void> {
 /** Makes the copy a single file, without a write-ahead log beside it, checks it and syncs it. */
 async function checkCopyOf(source: string, copy: string, mend: string): Promise<void> {
   const open = await loadSqlite();
+  // SQLite would make it again, and a process that a signal ends would leave it behind.
+  if (!existsSync(copy)) throw new StorageError('storage.failed', `${copy}: it was removed before it was whole`);
   const database = open(copy);
   try {
     database.all('PRAGMA journal_mode = DELETE');
