@@ -16,7 +16,7 @@ export type RetentionScope = Pick<RetentionRow, 'organisation' | 'timeseriesId' 
 };
 
 /** What is expected instead of this name of a scope: no series can have it. */
-export function nameFault(name: string): string | undefined {
+export function scopeNameProblem(name: string): string | undefined {
   return name === '' ? undefined : nameProblem(name);
 }
 
@@ -29,7 +29,7 @@ export async function setRetention(
   const organisation = checkName('organisation', scope.organisation);
   if (!isKeep(keepMs)) throw expected('keep', KEEP, keepMs);
   for (const field of ['timeseriesId', 'metric'] as const) {
-    const problem = nameFault(scope[field]);
+    const problem = scopeNameProblem(scope[field]);
     if (problem !== undefined) throw expected(field, problem, scope[field]);
   }
   await checkOrganisation(context, organisation);

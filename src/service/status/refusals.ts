@@ -9,14 +9,12 @@ const MORE = `${PREFIX}further members were refused too`;
 /** A message and a member that was refused. @param result the name of the member's result. */
 export function withRefusal(message: string | null, result: string, reason: string): string {
   const line = `${lineStart(result)}${reason.replaceAll(/\s*\n\s*/g, ' ')}`;
-  const others = refusalsOf(message).filter((one) => !one.startsWith(lineStart(result)));
-  return joined(failureOf(message), [...others, line]);
+  return joined(failureOf(message), [...refusalsOfOthers(message, result), line]);
 }
 
 /** A message without the refusal of a member that has an item now. */
 export function withoutRefusal(message: string | null, result: string): string | null {
-  const others = refusalsOf(message).filter((line) => !line.startsWith(lineStart(result)));
-  return joined(failureOf(message), others) || null;
+  return joined(failureOf(message), refusalsOfOthers(message, result)) || null;
 }
 
 /** A message with that of another failure, or of none. */
@@ -49,6 +47,10 @@ function failureOf(message: string | null): string | null {
 
 function refusalsOf(message: string | null): readonly string[] {
   return (message ?? '').split('\n').filter((line) => line.startsWith(PREFIX));
+}
+
+function refusalsOfOthers(message: string | null, result: string): readonly string[] {
+  return refusalsOf(message).filter((line) => !line.startsWith(lineStart(result)));
 }
 
 function joined(failure: string | null, refusals: readonly string[]): string {

@@ -9,7 +9,13 @@ import { badRequest, notFound, type ServiceError } from '../http/errors.js';
 import { type RouteParts, security } from '../http/route.js';
 import { isKeep, KEEP } from '../identity/keep.js';
 import { principalOf } from '../identity/principal.js';
-import { listRetention, nameFault, type RetentionScope, removeRetention, setRetention } from '../identity/retention.js';
+import {
+  listRetention,
+  type RetentionScope,
+  removeRetention,
+  scopeNameProblem,
+  setRetention,
+} from '../identity/retention.js';
 
 const name = (of: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: `Only this ${of}; all if left out` }));
@@ -72,7 +78,7 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
       if (keepMs === undefined || !isKeep(keepMs)) throw refusal('keep', KEEP, keep);
       const of = scopeOf(principalOf(request).organisation, request.body);
       for (const field of ['timeseriesId', 'metric'] as const) {
-        const problem = nameFault(of[field]);
+        const problem = scopeNameProblem(of[field]);
         if (problem !== undefined) throw refusal(field, problem, of[field]);
       }
       const set = { ...of, keepMs };

@@ -13,6 +13,7 @@ import {
   SqliteFailure,
 } from './database.js';
 import { Reserve } from './disk-space.js';
+import { watchPlaces } from './places.js';
 import { migrate, newestVersion, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
 import { SqliteStorage } from './storage.js';
 
@@ -53,7 +54,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   let database: Database | undefined;
   try {
     database = openStore(open, directory, options);
-    const misplaced = watchPlaces(directory, clock);
+    const misplaced = watchPlaces(directory, [FILE_NAME, `${FILE_NAME}-wal`], clock);
     const reserve = new Reserve(directory, reserveBytes);
     const workerLock = new WorkerLock(open, directory);
     const openWatch = () => open(join(directory, FILE_NAME));
@@ -170,45 +171,6 @@ function checkCopy(database: Database, path: string): void {
     }
   }
   writeMeta(database, 'file', identity);
-}
-
-/** How often to look where the files are: for each commit, it would cost a sixth of small requests. */
-const LOOK_MS = 200;
-
-/**
- * Remembers which files these are. The function that it returns tells why nothing may be written, soon after somebody
- * has moved, replaced or deleted one: what is written to it then is lost with the process, or found by nobody.
- */
-function watchPlaces(directory: string, clock: StorageClock): () => StorageError | undefined {
-  const files = [FILE_NAME, `${FILE_NAME}-wal`].map((name) => ({ name, path: join(directory, name) }));
-  const known = files.map((file) => ({ ...file, identity: identityOf(file.path) }));
-  const find = (): StorageError | undefined => {
-    const misplaced = known.find(({ path, identity }) => identityOf(path) !== identity);
-    if (misplaced === undefined) return undefined;
-    const problem = `${misplaced.name} was moved, replaced or deleted while this process had it open`;
-    const mend =
-      'it refuses writes, as they would be lost: put the files back, or restart it over those that are there';
-    return new StorageError('storage.failed', `the store in ${directory}: ${problem}: ${mend}`);
-  };
-  let found: StorageError | undefined;
-  let lookedMs = clock.monotonicMs();
-  return () => {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - lookedMs < LOOK_MS) return found;
-    lookedMs = nowMs;
-    found = find();
-    return found;
-  };
-}
-
-function identityOf(path: string): string | undefined {
-  try {
-    const { dev, ino } = statSync(path, { bigint: true });
-    return `${dev} ${ino}`;
-  } catch {
-    // Most likely it is gone. A folder that may not be entered any more leads to no store either.
-    return undefined;
-  }
 }
 
 /** The faults that SQLite finds in its file, one a line. */
