@@ -8,7 +8,7 @@ export { OpeningStorage, type Waiting } from './opening.js';
 export { backupStore, restoreStore } from './sqlite/backup.js';
 export { checkStore, type StoreReport } from './sqlite/check.js';
 export { hasStore, openSqliteStorage, type SqliteOptions } from './sqlite/open.js';
-export { removeUnfinished } from './sqlite/unfinished.js';
+export { stopUnfinished } from './sqlite/unfinished.js';
 
 /** Where a store is: in a directory (SQLite), or at an address (`postgres://…`). */
 type Place =

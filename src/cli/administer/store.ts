@@ -4,9 +4,9 @@ import {
   backupStore,
   checkStore,
   hasStore,
-  removeUnfinished,
   restoreStore,
   type StoreReport,
+  stopUnfinished,
 } from '../../storage/index.js';
 import { isAddress } from '../../storage/postgres/address.js';
 import { argumentOf, type Command, type Given, requiredOf } from '../command.js';
@@ -49,7 +49,7 @@ export const backup: Command = {
       await io.stderr.write(`windrow: ${resolve(file)} is a checked backup of the store (${byteCount} bytes)\n`);
       return EXIT_DONE;
     };
-    return untilStopped(io, copy, removeUnfinished);
+    return untilStopped(io, copy, stopUnfinished);
   },
 };
 
@@ -72,7 +72,7 @@ export const restore: Command = {
       await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}\n`);
       return EXIT_DONE;
     };
-    return untilStopped(io, copy, removeUnfinished);
+    return untilStopped(io, copy, stopUnfinished);
   },
 };
 

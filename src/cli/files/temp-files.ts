@@ -174,7 +174,11 @@ export async function withTempFiles(io: Io, work: (temps: TempFiles) => Promise<
  * @param remove what is not whole yet, called when a signal stops it.
  * @returns the exit code.
  */
-export async function untilStopped(io: Io, work: () => Promise<number>, remove: () => void): Promise<number> {
+export async function untilStopped(
+  io: Io,
+  work: () => Promise<number>,
+  remove: () => void | Promise<void>,
+): Promise<number> {
   let stopListening = (): void => undefined;
   const interrupted = new Promise<Interrupt>((resolve) => {
     stopListening = io.onInterrupt(resolve);
@@ -182,7 +186,7 @@ export async function untilStopped(io: Io, work: () => Promise<number>, remove: 
   try {
     const ended = await Promise.race([work(), interrupted]);
     if (typeof ended === 'number') return ended;
-    remove();
+    await remove();
     // On a terminal the cursor is after ^C.
     const lead = io.stderr.isTerminal ? '\n' : '';
     const cause = ended === 'SIGINT' ? 'Ctrl-C' : ended;

@@ -45,11 +45,12 @@ export async function backupStore(directory: string, target: string, isReplacing
   await refuse();
   try {
     await checkSource(path);
-    await writeUnfinished(file, async (unfinished) => {
-      await copyStore(path, unfinished);
+    await writeUnfinished(file, async (unfinished, check) => {
+      await copyStore(path, unfinished, check);
       await checkCopyOf(path, unfinished, 'run `windrow check`, and restore an earlier backup');
       // Again: a process may have made or opened it meanwhile.
       await refuse();
+      check();
       removeLogs(file);
       renameSync(unfinished, file);
     });
@@ -88,11 +89,12 @@ export async function restoreStore(file: string, directory: string, isReplacing:
   try {
     await checkBackup(file);
     prepareDataDirectory(directory);
-    await writeUnfinished(path, async (unfinished) => {
-      await copyStore(file, unfinished);
+    await writeUnfinished(path, async (unfinished, check) => {
+      await copyStore(file, unfinished, check);
       await checkCopyOf(file, unfinished, ANOTHER);
       // Again: a process may have made or opened a store meanwhile.
       await refuseStore(path, directory, isReplacing);
+      check();
       removeLogs(path);
       renameSync(unfinished, path);
     });
@@ -119,15 +121,17 @@ async function checkBackup(file: string): Promise<void> {
   }
 }
 
-/** Copies into an empty file. */
-async function copyStore(path: string, unfinished: string): Promise<void> {
+/** Copies into an empty file. @param check throws to stop it. */
+async function copyStore(path: string, unfinished: string, check: () => void): Promise<void> {
   const { backup, DatabaseSync } = await import('@photostructure/sqlite');
   const source = new DatabaseSync(resolve(path), { readOnly: true, timeout: BUSY_MS_MAX });
   try {
     // In a read transaction, so that writes do not restart the copy.
     source.exec('BEGIN');
     source.prepare('SELECT count(*) FROM "windrow_meta"').get();
-    await backup(source, resolve(unfinished), { rate: 1000 });
+    check();
+    await backup(source, resolve(unfinished), { rate: 1000, progress: check });
+    check();
     source.exec('ROLLBACK');
   } finally {
     source.close();
@@ -137,8 +141,6 @@ async function copyStore(path: string, unfinished: string): Promise<void> {
 /** Makes the copy a single file, without a write-ahead log beside it, checks it and syncs it. */
 async function checkCopyOf(source: string, copy: string, mend: string): Promise<void> {
   const open = await loadSqlite();
-  // SQLite would make it again, and a process that a signal ends would leave it behind.
-  if (!existsSync(copy)) throw new StorageError('storage.failed', `${copy}: it was removed before it was whole`);
   const database = open(copy);
   try {
     database.all('PRAGMA journal_mode = DELETE');
