@@ -17,8 +17,8 @@ const own = new Map<string, Unfinished>();
  * Has a copy written beside the file whose name it gets once it is whole. Its own name is of this process and this
  * attempt, as others may be about the same file; what killed ones left is removed.
  *
- * @param write renames it when it is done; if it fails, nothing is left. Before each step it calls `check`, which throws
- * after `stopUnfinished`.
+ * @param write renames it when it is done; if it fails, nothing is left. Before each step it calls `check`, which
+ * throws after `stopUnfinished`.
  */
 export async function writeUnfinished<Result>(
   target: string,
