@@ -9,6 +9,8 @@
 // - every result, those of a pattern's members included, equals a batch over the samples, bit for bit, once the service
 //   has caught up: also over those that retention has deleted since, if the item was registered before.
 //
+// Meanwhile an older SQLite, `windrow check`, `backup` and `client list` open the embedded store, and are killed too.
+//
 //   npm run torture:crash -- --cycles 2000 --seed 1
 //   npm run torture:crash -- --cycles 500 --postgres        starts a PostgreSQL server and kills it too
 //   npm run torture:crash -- --cycles 500 --store postgres://localhost/windrow
@@ -26,6 +28,7 @@ import { loadBatch } from './crash/items.mjs';
 import { Lane } from './crash/lane.mjs';
 import { startServer, storeWords, UNANSWERED_MAX, wasUnanswered, windrow } from './crash/server.mjs';
 import { verify } from './crash/verify.mjs';
+import { openToVisitors } from './crash/visitors.mjs';
 import { createRandom } from './random.mjs';
 
 const { options } = readOptions(import.meta.url, {
@@ -63,6 +66,7 @@ const counts = {
   settled: { done: 0, 'not done': 0 },
   compared: { series: 0, samples: 0, expired: 0, results: 0, members: 0, events: 0, tokens: 0 },
   checks: 0,
+  visits: {},
   startMsMax: 0,
   startsUnanswered: 0,
 };
@@ -187,9 +191,11 @@ async function run() {
   for (let cycle = 0; cycle < cycles && performance.now() < untilMs && !isInterrupted; cycle++) {
     const round = Math.floor(cycle / CYCLES_OF_STORE);
     if (cycle % CYCLES_OF_STORE === 0) {
+      await endVisits();
       if (address === undefined && store !== undefined) rmSync(store, { recursive: true, force: true });
       store = address ?? join(folder, `store-${round}`);
       lanes = openLanes(store, round);
+      if (address === undefined) visitors = openToVisitors({ command, store, random: random.fork(), counts });
     }
     await runCycle(store, lanes);
     counts.cycles++;
@@ -199,6 +205,14 @@ async function run() {
     }
     if (counts.cycles % 50 === 0) console.error(`${counts.cycles} cycles, ${counts.samples} samples acknowledged`);
   }
+  await endVisits();
+}
+
+let visitors;
+async function endVisits() {
+  const { end } = visitors ?? {};
+  visitors = undefined;
+  await end?.();
 }
 
 let isInterrupted = false;
@@ -216,6 +230,7 @@ try {
   if (options.store === undefined) rmSync(folder, { recursive: true, force: true });
 } catch (error) {
   console.error(error);
+  await endVisits().catch((failure) => console.error(failure));
   await database?.stop('SIGQUIT');
   console.error(`FAILED in cycle ${counts.cycles} of seed ${seed}; the store is in ${folder}`);
   process.exitCode = 1;

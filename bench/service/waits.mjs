@@ -5,9 +5,12 @@
 //   node bench/service/waits.mjs wide    bodies with a sample for each of many series: the longest waits of another client
 //   node bench/service/waits.mjs range   reads of a quarter of an hour, and of all, of series with many rows in the log
 //   node bench/service/waits.mjs delete  the deletion of most of a long series: the longest waits of a client that writes
+//   node bench/service/waits.mjs retention  the rounds after a rule was set on series that many items read: the longest
+//                                        waits of a client that writes
 //
 //   --dist FOLDER     another build than that in dist, to compare
-//   --count 60        frames (log; delete, 6), series (wide, 100000 by default) or rows (range, 2000)
+//   --count 60        frames (log; delete, 6), series (wide, 100000 by default), rows (range, 2000) or items (retention, 10000)
+//   --shared          retention: all items read one series, instead of one each
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,10 +22,10 @@ import { startWindrow } from './windrow.mjs';
 
 const { options, positionals } = readOptions(
   import.meta.url,
-  { dist: { type: 'string' }, count: { type: 'number' } },
+  { dist: { type: 'string' }, count: { type: 'number' }, shared: { type: 'boolean' } },
   { allowPositionals: true },
 );
-const modes = { log: measureLog, wide: measureWide, range: measureRange, delete: measureDelete };
+const modes = { log: measureLog, wide: measureWide, range: measureRange, delete: measureDelete, retention: measureRetention };
 const measure = modes[positionals[0]];
 if (measure === undefined || positionals.length !== 1) refuse(`expected one of ${Object.keys(modes).join(', ')}`);
 
@@ -30,7 +33,8 @@ const START_MS = Date.UTC(2026, 0, 1);
 const FRAME_SAMPLES = 1_000_000;
 const folder = mkdtempSync(join(tmpdir(), 'windrow-waits-'));
 const store = ['--data-dir', folder];
-let server = await startWindrow(store, { dist: options.dist });
+const settings = positionals[0] === 'retention' ? ['--retention-interval', 'PT1S'] : [];
+let server = await startWindrow(store, { dist: options.dist, settings });
 try {
   await measure();
 } finally {
@@ -40,7 +44,7 @@ try {
 
 async function restart(signal) {
   await server.stop(signal);
-  server = await startWindrow(store, { dist: options.dist, client: server.client });
+  server = await startWindrow(store, { dist: options.dist, client: server.client, settings });
 }
 
 async function ask(path, type, body, method = body === undefined ? 'GET' : 'POST') {
@@ -50,6 +54,12 @@ async function ask(path, type, body, method = body === undefined ? 'GET' : 'POST
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${answer.status} ${text}`);
   return performance.now() - beginMs;
+}
+
+async function askForScope(scope) {
+  const body = new URLSearchParams({ grant_type: 'client_credentials', scope }).toString();
+  const answer = await fetch(server.url + server.tokenRequest.path, { ...server.tokenRequest, body });
+  server = { ...server, token: (await answer.json()).access_token };
 }
 
 /** Asks again and again until told to stop; returns the times in order. */
@@ -118,11 +128,7 @@ async function measureDelete() {
   }
   // Until it is in segments.
   await sleep(2500 * count);
-  const answer = await fetch(server.url + server.tokenRequest.path, {
-    ...server.tokenRequest,
-    body: 'grant_type=client_credentials&scope=core_write%20core_admin',
-  });
-  server = { ...server, token: (await answer.json()).access_token };
+  await askForScope('core_write core_admin');
   let isOver = false;
   const writes = askUntil(
     () => isOver,
@@ -136,6 +142,56 @@ async function measureDelete() {
   isOver = true;
   console.log('delete', { samples: (count - 0.5) * FRAME_SAMPLES - 1, deleteMs });
   console.log('writes', summaryOf(await writes));
+}
+
+async function measureRetention() {
+  const count = options.count ?? 10_000;
+  const seriesCount = options.shared ? 1 : count;
+  await askForScope('core_read core_write core_admin');
+  const hourly = (i) => {
+    const timeseriesId = `s${i % seriesCount}`;
+    const parameters = { function: 'Average', interval: 'Hourly' };
+    const input = [{ timeseriesId, metric: 'Raw' }];
+    const step = { operation: 'Aggregate', input, output: [{ timeseriesId, metric: `Hourly${i}` }], parameters };
+    return { metric: `Hourly${i}`, processingType: 'stream', operations: [step] };
+  };
+  for (let from = 0; from < count; from += 1000) {
+    const length = Math.min(1000, count - from);
+    const items = Array.from({ length }, (_, i) => hourly(from + i));
+    await ask('/core/operations', 'application/json', JSON.stringify(items));
+  }
+  // Two days, of which the first is to go.
+  const nowMs = Date.now();
+  for (let hour = 48; hour >= 0; hour--) {
+    const samples = Array.from({ length: seriesCount }, (_, i) => ({
+      timeseriesId: `s${i}`,
+      timestamp: nowMs - hour * 3_600_000,
+      val: i + hour,
+    }));
+    for (let from = 0; from < seriesCount; from += 5000) {
+      await ask('/core/samples', 'application/json', JSON.stringify(samples.slice(from, from + 5000)));
+    }
+  }
+  await sleep(5000);
+  let isOver = false;
+  const writes = askUntil(
+    () => isOver,
+    (n) => ask('/core/samples', 'application/json', JSON.stringify([{ timeseriesId: 'live', timestamp: n, val: n }])),
+  );
+  await sleep(500);
+  const beginMs = performance.now();
+  await ask('/core/retention', 'application/json', JSON.stringify({ keep: "P1D" }));
+  const firstOf = async (i) => {
+    const headers = { authorization: `Bearer ${server.token}` };
+    const answer = await fetch(`${server.url}/core/timeseries/s${i}/samples?metric=Raw&limit=1`, { headers });
+    return JSON.stringify(await answer.json()).slice(0, 300);
+  };
+  console.log(await firstOf(seriesCount - 1));
+  await sleep(60_000);
+  console.log(await firstOf(seriesCount - 1));
+  isOver = true;
+  console.log('retention', { items: count, series: seriesCount });
+  console.log('writes', summaryOf(await writes), beginMs);
 }
 
 async function measureWide() {

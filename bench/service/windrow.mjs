@@ -10,13 +10,14 @@ const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
  * Starts a server over a store, which may be from an earlier one.
  *
  * @param {readonly string[]} store its options, `--data-dir` or `--store`.
- * @param {{ dist?: string, client?: { clientId: string, clientSecret: string } }} given another build than this one's,
- *   and the client to get a token for; by default, one is added.
+ * @param {{ dist?: string, client?: { clientId: string, clientSecret: string }, settings?: readonly string[] }} given
+ *   another build than this one's; the client to get a token for, by default one is added; more options of `serve`.
  */
-export async function startWindrow(store, { dist = DIST, client } = {}) {
+export async function startWindrow(store, { dist = DIST, client, settings = [] } = {}) {
   const command = join(dist, 'cli/main.js');
   const known = client ?? addClient(command, store);
-  const child = spawn(process.execPath, [command, 'serve', ...store, '--port', '0', '--log-level', 'error'], {
+  const options = [...store, '--port', '0', '--log-level', 'error', ...settings];
+  const child = spawn(process.execPath, [command, 'serve', ...options], {
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   const url = await new Promise((resolve, reject) => {
