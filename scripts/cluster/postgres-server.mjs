@@ -2,8 +2,18 @@
 // refuses root, and listens on a socket in the folder and, if a port is given, on loopback.
 
 import { execFile, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const DEBIAN_VERSIONS = '/usr/lib/postgresql';
@@ -33,7 +43,11 @@ export function findPostgres() {
         .map((version) => join(DEBIAN_VERSIONS, version, 'bin'))
     : [];
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...ofDebian];
-  return folders.find((folder) => folder !== '' && PROGRAMS.every((program) => existsSync(join(folder, program))));
+  const found = folders.find(
+    (folder) => folder !== '' && PROGRAMS.every((program) => existsSync(join(folder, program))),
+  );
+  // Where links to these lead, there are the others too, such as pg_controldata, which pg_autoctl looks for.
+  return found === undefined ? undefined : dirname(realpathSync(join(found, 'pg_ctl')));
 }
 
 /** The owner of the server's files and processes: this user or, for root, Debian's `postgres` or nobody. */
