@@ -39,18 +39,19 @@ export function findRoles(given: readonly ColumnFacts[], options: RoleOptions, f
     notes.push(`a day in each row, in ${days.length} columns from ${days[0]!.name} to ${days.at(-1)!.name}`);
     if (ids.length > 0) notes.push(...table.idNotes(ids));
     else table.failAtSeveralSeries(timeColumn, clockColumn, rest, days);
-    return { ...found, layout: 'days', values: days, notes };
+    return { ...found, layout: 'days', values: days, notes, unusedNotes: [] };
   }
   if (ids.length > 0) {
     const values = table.longValues(rest, notes);
     notes.push(...table.idNotes(ids), ...table.valueNotes(values));
-    return { ...found, layout: 'long', values, notes };
+    return { ...found, layout: 'long', values, notes, unusedNotes: table.unusedNotes(rest, values) };
   }
   const values = table.tableValues(rest, notes);
   const isSingle = options.layout === 'single' || (options.value === undefined && table.isPair(rest));
   const layout = isSingle && options.layout !== 'wide' ? 'single' : 'wide';
   table.failAtSeveralSeries(timeColumn, clockColumn, rest);
-  return { ...found, layout, values: layout === 'single' ? values.slice(0, 1) : values, notes };
+  const ofLayout = layout === 'single' ? values.slice(0, 1) : values;
+  return { ...found, layout, values: ofLayout, notes, unusedNotes: [] };
 }
 
 /** Finds the roles of a table's columns. */
@@ -289,6 +290,15 @@ class Table {
   valueNotes(values: readonly ValueColumn[]): string[] {
     if (values.length === 1 && VALUE_NAMES.slice(0, 2).includes(values[0]!.name.toLowerCase())) return [];
     return [`values of ${values.map(({ name }) => name).join(', ')}`];
+  }
+
+  /** Of the long layout. Whoever names the columns of values knows of the others. */
+  unusedNotes(rest: readonly number[], values: readonly ValueColumn[]): string[] {
+    if (this.#options.value !== undefined) return [];
+    const isUsed = (column: number): boolean => values.some((value) => value.column === column);
+    const unused = rest.filter((column) => !isUsed(column) && !INFLUX_NAMES.includes(this.#names[column]!));
+    const names = this.#named(unused).map(({ name }) => name);
+    return names.length > 0 ? [`columns left out: ${names.join(', ')}`] : [];
   }
 
   // Whether a column holds texts for which the caller gives no numbers.

@@ -47,6 +47,8 @@ export interface Roles {
   readonly values: readonly ValueColumn[];
   /** What was concluded from names and values beyond the usual, for the summary of a run. */
   readonly notes: readonly string[];
+  /** Which columns are left out of a long table; apart, as such a table is nothing unusual. */
+  readonly unusedNotes: readonly string[];
 }
 
 /** What is wrong with a table: its columns, among which there may be no time, or an option must say more. */

@@ -147,7 +147,13 @@ export class TableReader {
     const series = [...this.#byKey.values()].map(({ timeseriesId, metric, samples }) => {
       return { timeseriesId, metric, samples };
     });
-    const notes = [...this.roles.notes, ...this.#dialectNotes, ...this.#naming.notes, ...this.#lateNotes()];
+    const notes = [
+      ...this.roles.notes,
+      ...this.roles.unusedNotes,
+      ...this.#dialectNotes,
+      ...this.#naming.notes,
+      ...this.#lateNotes(),
+    ];
     const counts = { rows: this.#rows, rejected: this.#rejected, missing: this.#missing };
     return { layout: this.roles.layout, ...counts, series, notes };
   }

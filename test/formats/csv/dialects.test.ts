@@ -2,7 +2,7 @@
 // not.
 import { describe, expect, test } from 'vitest';
 import { formatInstant } from '../../../src/core/instant.js';
-import { CsvError, type ReadCsvOptions, readCsv } from '../../../src/formats/csv/index.js';
+import { CsvError, createCsvReader, type ReadCsvOptions, readCsv } from '../../../src/formats/csv/index.js';
 import { optionName } from '../../../src/formats/table/table-options.js';
 
 function timesOf(texts: readonly string[], options: ReadCsvOptions = {}): string[] {
@@ -304,6 +304,25 @@ describe('units and error values', () => {
       ['column 3', 5],
     ]);
     expect(summary.notes).toEqual([]);
+  });
+
+  test.each([
+    ['with an id', 'timestamp,timeseriesId,value,quality,unit\n2024-01-01,x,1,good,kW\n', {}, ['quality', 'unit']],
+    ['of InfluxDB', ',result,table,_time,_value,_field,room\n,,0,2024-01-01T00:00:00Z,1,t,x\n', {}, []],
+    ['of a device', 'time,device,a,place\n2024-01-01,x,1,roof\n', { series: ['device'] }, ['place']],
+    ['of a device without a name', 'time,device,a,\n2024-01-01,x,1,roof\n', { series: ['device'] }, []],
+    ['with a named value', 'time,device,a,place\n2024-01-01,x,1,roof\n', { series: ['device'], value: ['a'] }, []],
+  ])('the columns that a long table leaves out are told of: %s', (_, rows, options, names) => {
+    const { series, summary } = readCsv(rows, options);
+    expect(series.map(({ value }) => [...value])).toEqual([[1]]);
+    const told = summary.notes.filter((note) => note.startsWith('columns left out'));
+    expect(told).toEqual(names.length === 0 ? [] : [`columns left out: ${names.join(', ')}`]);
+  });
+
+  test('a live table with columns that are left out is read from its first row on', () => {
+    const reader = createCsvReader({ fileName: 'live.csv' }, () => {});
+    reader.push(new TextEncoder().encode('timestamp,timeseriesId,value,quality\n2024-01-01,x,1,good\n2024-01-02,'));
+    expect(reader.series()).toEqual([{ timeseriesId: 'x', metric: 'Raw', samples: 1 }]);
   });
 
   test('of several columns of values of each device, one without a name is told of, too', () => {

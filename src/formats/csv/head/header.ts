@@ -127,7 +127,13 @@ export function* tellHeader(
     units,
     encoding,
     firstLine: found.nextLine,
-    notes: [...encodingNotes, ...roles.notes, ...dialectNotes(dialect, first.times), ...unitNotes],
+    notes: [
+      ...encodingNotes,
+      ...roles.notes,
+      ...roles.unusedNotes,
+      ...dialectNotes(dialect, first.times),
+      ...unitNotes,
+    ],
   };
 }
 
