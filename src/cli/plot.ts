@@ -6,6 +6,7 @@ import type { ChartData } from '../plot/index.js';
 import { argumentOf, type Command, countOf, defined, type Given, textOf } from './command.js';
 import { EXIT_DONE, unlessMissing } from './failure.js';
 import { openInputs } from './files/inputs.js';
+import { checkWritten } from './files/paths.js';
 import { openPicture } from './files/picture.js';
 import { type TempFiles, withTempFiles } from './files/temp-files.js';
 import type { Io, Outlet } from './terminal/io.js';
@@ -58,6 +59,7 @@ async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): P
   const output = textOf(given, '--output');
   const timezone = textOf(given, '--timezone') ?? 'UTC';
   const rows = Math.min(countOf(given, '--rows', 2) ?? 12, ROWS_MAX);
+  if (output !== undefined) checkWritten([path], [['--output', [output]]], io);
   const picture = output === undefined ? undefined : await openPicture('--output', output, io, temps);
   // Loaded here, so that --help needs no package.
   const { ChartData, drawSvg, drawTerminal } = await import('../plot/index.js');

@@ -17,6 +17,7 @@ import {
   spanOptions,
 } from '../files/input-options.js';
 import { type InputFile, openInputs } from '../files/inputs.js';
+import { checkStandardInput, type NamedPaths } from '../files/paths.js';
 import type { TempFiles } from '../files/temp-files.js';
 import { type FileSettings, readAll, readFile } from '../run/read-file.js';
 import type { Io } from '../terminal/io.js';
@@ -41,6 +42,11 @@ export function openGiven(given: Given, command: string, io: Io, temps: TempFile
   const said = { input: readInputOptions(given), format: formatOption(given, '--format'), onBadRow: onBadRowOf(given) };
   if (paths.length > 0) return { inputs: openInputs(paths, true, io, temps), said };
   throw new WindrowError('arguments', `${command}: expected --input FILE.csv, received none`);
+}
+
+/** Checks that requests and files do not read standard input both. @throws WindrowError */
+export function checkReads(given: Given, command: string, requests: NamedPaths): void {
+  checkStandardInput(command, [...requests, ['--input', given.options.get('--input') ?? []]]);
 }
 
 export function runOptionsOf(given: Given): RunOptions {

@@ -19,7 +19,16 @@ import { instantOption, requestArgument } from '../files/input-options.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { fileOptions, findLines, type Line, localTime, openGiven, readSources, runOptionsOf } from './input.js';
+import {
+  checkReads,
+  fileOptions,
+  findLines,
+  type Line,
+  localTime,
+  openGiven,
+  readSources,
+  runOptionsOf,
+} from './input.js';
 
 /** The option that is `--series` in `run`; here that is the series of the result. */
 const SERIES_COLUMN = '--series-column';
@@ -60,6 +69,7 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
   const path = argumentOf(given, why);
   const name = requiredOf(given, why, '--series');
   const at = instantOption(requiredOf(given, why, '--at'));
+  checkReads(given, 'why', [['the request', [path]]]);
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
   const columns = given.options.get(SERIES_COLUMN);
   const options = new Map([...given.options].filter(([flag]) => flag !== '--series'));
