@@ -115,6 +115,21 @@ Input office/Raw: 3 samples
     expect(stdout).toContain(`2024-03-02T10:30:00.000+01:00  7  ${world.path(`copy.${format}`)}:4\n`);
   });
 
+  it.each([
+    ['an offset of 53:28 minutes', '1890-01-01T10:00:00.000Z', 'Europe/Berlin'],
+    ['a local year 10000', '9999-12-31T20:00:00.000Z', 'Asia/Tokyo'],
+    ['a local year 0', '0001-01-01T01:00:00.000Z', 'America/New_York'],
+    ['decimals that the local time would not have', '1970-01-01T00:00:00.000123456789012345Z', 'Europe/Berlin'],
+  ])('writes times as they are read: %s', async (_, time, zone) => {
+    const world = createWorld();
+    world.write('copy.json', requestText('Add', { scalar: 0 }, 'Copy'));
+    world.write('office.csv', `timestamp,value\n${time},1\n`);
+    const words = ['why', '~/copy.json', '--input', '~/office.csv', '--series', 'office/Copy', '--timezone', zone];
+    const { stdout } = await world.run(...words, '--at', time, '--json');
+    expect(stdout).not.toBe('');
+    expect(await world.run(...words, '--at', JSON.parse(stdout).timestamp, '--json')).toMatchObject({ stdout });
+  });
+
   it('leaves out bad rows as a run does', async () => {
     const world = office();
     world.write('office.csv', CSV.replace('\n\n', '\nnonsense,1\n\n'));

@@ -1,7 +1,7 @@
 import { WindrowError } from '../../core/errors.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import { patternOf } from '../../core/pattern.js';
-import { concatenate, type Series, seriesKey } from '../../core/series.js';
+import { concatenate, isKnownTime, type Series, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import type { RunOptions } from '../../engine/options.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
@@ -108,12 +108,21 @@ export async function findLines(
   return lines;
 }
 
-/** An instant in local time with its offset: `2024-03-01T01:00:00.000+01:00`. */
+/**
+ * An instant in local time with its offset, `2024-03-01T01:00:00.000+01:00`, as `--at` reads it. In UTC where such a
+ * text would name another instant or none: the offset has seconds, or the local year is not one of 0001 to 9999.
+ */
 export function localTime(timeMs: number, timezone: string): string {
+  const utc = formatInstant(timeMs);
   const offsetMs = isUtc(timezone) ? 0 : (zoneOf(timezone)?.offsetMsAt(timeMs) ?? 0);
-  if (isUtc(timezone)) return formatInstant(timeMs);
-  const minutes = Math.round(Math.abs(offsetMs) / 60_000);
+  const localMs = Math.floor(timeMs / MINUTE_MS) * MINUTE_MS + offsetMs;
+  const isReadable = offsetMs % MINUTE_MS === 0 && isKnownTime(localMs);
+  if (isUtc(timezone) || !isReadable) return utc;
+  const minutes = Math.abs(offsetMs) / MINUTE_MS;
   const pad = (number: number): string => String(number).padStart(2, '0');
   const offset = `${offsetMs < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
-  return formatInstant(timeMs + offsetMs).replace('Z', offset);
+  const toMinute = 'YYYY-MM-DDTHH:MM:'.length;
+  return `${formatInstant(localMs).slice(0, toMinute)}${utc.slice(toMinute, -1)}${offset}`;
 }
+
+const MINUTE_MS = 60_000;
