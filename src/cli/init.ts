@@ -1,6 +1,7 @@
 import { formatDuration } from '../core/duration.js';
 import { InputError, WindrowError } from '../core/errors.js';
 import type { IntervalName } from '../core/interval.js';
+import { patternOf } from '../core/pattern.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
 import { formatOf } from '../formats/formats.js';
 import { argumentOf, type Command, counted, defined, textOf } from './command.js';
@@ -34,7 +35,7 @@ A summary of the file goes to standard error.`,
       refuseExisting(output, io);
       const found = await lookInto(path, textOf(given, '--timezone'), io, temps);
       const target = openTarget(output, io, temps);
-      await target.write(new TextEncoder().encode(requestFor(found.series.slice(0, ITEMS_MAX))));
+      await target.write(new TextEncoder().encode(requestFor(found.series)));
       target.keep();
       await io.stderr.write(describe(path, output, found));
       return EXIT_DONE;
@@ -63,6 +64,8 @@ interface Found {
 
 interface Content {
   readonly series: readonly Found[];
+  /** Series that a request cannot name: it would take their ids for patterns. */
+  readonly patterns: readonly Found[];
   /** What was told from the file and is not plain, such as columns of texts, which are left out. */
   readonly notes: readonly string[];
 }
@@ -82,8 +85,19 @@ async function lookInto(path: string, timezone: string | undefined, io: Io, temp
     const summary = await readFormat(formatOf(input.path), options, input, listener, io);
     notes.push(...(summary?.notes ?? []));
   }
-  if (found.size > 0) return { series: [...found.values()], notes };
-  throw new InputError('input.missing', `${path}: expected samples, received a file with a header alone`);
+  const series = [...found.values()].filter((one) => !isPattern(one));
+  const patterns = [...found.values()].filter(isPattern);
+  if (series.length > 0) return { series, patterns, notes };
+  const [pattern] = patterns;
+  const problem =
+    pattern === undefined
+      ? 'expected samples, received a file with a header alone'
+      : `expected a series that a request can name, received ${seriesName(pattern.series)}: its id is a pattern`;
+  throw new InputError('input.missing', `${path}: ${problem}`);
+}
+
+function isPattern({ series: { timeseriesId } }: Found): boolean {
+  return patternOf(timeseriesId) !== undefined || timeseriesId.includes('*');
 }
 
 function note(found: Map<string, Found>, { timeseriesId, metric, timeMs, value }: Series): void {
@@ -123,10 +137,11 @@ function intervalFor(found: Found): IntervalName {
 }
 
 function requestFor(found: readonly Found[]): string {
-  const items = found.map((one) => {
+  const taken = new Set(found.map(({ series }) => seriesKey(series)));
+  const items = found.slice(0, ITEMS_MAX).map((one) => {
     const { timeseriesId, metric } = one.series;
     const interval = intervalFor(one);
-    const made = `${interval}Average`;
+    const made = freeName(`${metric === 'Raw' ? '' : `${metric} `}${interval}Average`, timeseriesId, taken);
     const reference = (name: string): string =>
       `[{ "timeseriesId": ${JSON.stringify(timeseriesId)}, "metric": ${JSON.stringify(name)} }]`;
     return `  {
@@ -145,7 +160,18 @@ function requestFor(found: readonly Found[]): string {
   return `[\n${items.join(',\n')}\n]\n`;
 }
 
-function describe(path: string, output: string, { series: found, notes }: Content): string {
+/** A name for a result that no other one, and no series of the file, has; it is taken from then on. */
+function freeName(name: string, timeseriesId: string, taken: Set<string>): string {
+  for (let number = 1; ; number++) {
+    const metric = number === 1 ? name : `${name} ${number}`;
+    const key = seriesKey({ timeseriesId, metric });
+    if (taken.has(key)) continue;
+    taken.add(key);
+    return metric;
+  }
+}
+
+function describe(path: string, output: string, { series: found, patterns, notes }: Content): string {
   const lines = found.slice(0, ITEMS_MAX).map((one) => {
     const missing = one.missing === 0 ? '' : ` and ${one.missing} missing`;
     const step = one.count < 2 ? '' : `, usually every ${formatDuration(usualStepMs(one))}`;
@@ -156,8 +182,12 @@ function describe(path: string, output: string, { series: found, notes }: Conten
   const more = left === 0 ? [] : [`  and ${left} more, which the request leaves out`];
   const next =
     output === '-' ? [] : [`next: windrow run ${output} --input ${path}`, 'all operations: windrow operations'];
-  const noun = found.length === 1 ? '1 series' : `${found.length} series`;
-  const told = notes.map((note) => `  ${note}`);
+  const noun = counted(found.length + patterns.length, 'series');
+  const names = patterns.map(({ series }) => seriesName(series)).join(', ');
+  const told = [
+    ...(names === '' ? [] : [`  ${names}: left out, as a request takes such an id for a pattern`]),
+    ...notes.map((note) => `  ${note}`),
+  ];
   return `${[`windrow: ${path} has ${noun}`, ...lines, ...more, ...told, ...next].join('\n')}\n`;
 }
 
