@@ -4,8 +4,9 @@ import type { IntervalName } from '../core/interval.js';
 import { patternOf } from '../core/pattern.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
 import { formatOf } from '../formats/formats.js';
-import { argumentOf, type Command, counted, defined, textOf } from './command.js';
+import { argumentOf, type Command, counted, defined, type Given, shellWord, textOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
+import { formatOption, inputOptions, readInputOptions } from './files/input-options.js';
 import { openInputs } from './files/inputs.js';
 import { openTarget } from './files/target.js';
 import { type TempFiles, withTempFiles } from './files/temp-files.js';
@@ -19,6 +20,7 @@ export const init: Command = {
   options: [
     { flag: '--output', value: 'FILE', summary: 'where to write the request (default: `-`, standard output)' },
     { flag: '--timezone', value: 'ZONE', summary: 'time zone of times without an offset (default: UTC)' },
+    ...inputOptions,
   ],
   notes: [
     `The request averages each series over windows that suit the distance between its samples; edit it from there.
@@ -33,11 +35,11 @@ A summary of the file goes to standard error.`,
     return withTempFiles(io, async (temps) => {
       const output = textOf(given, '--output') ?? '-';
       refuseExisting(output, io);
-      const found = await lookInto(path, textOf(given, '--timezone'), io, temps);
+      const found = await lookInto(path, given, io, temps);
       const target = openTarget(output, io, temps);
       await target.write(new TextEncoder().encode(requestFor(found.series)));
       target.keep();
-      await io.stderr.write(describe(path, output, found));
+      await io.stderr.write(describe(path, given, found));
       return EXIT_DONE;
     });
   },
@@ -73,16 +75,19 @@ interface Content {
 const STEPS_LOOKED_AT = 1000;
 const CHUNK_ROWS = 65_536;
 
-async function lookInto(path: string, timezone: string | undefined, io: Io, temps: TempFiles): Promise<Content> {
+async function lookInto(path: string, given: Given, io: Io, temps: TempFiles): Promise<Content> {
   const found = new Map<string, Found>();
   const notes: string[] = [];
+  const timezone = textOf(given, '--timezone');
+  const said = { ...readInputOptions(given), chunkRows: CHUNK_ROWS, areTextsLeft: true, ...defined({ timezone }) };
+  const format = formatOption(given, '--format');
   for (const input of openInputs([path], false, io, temps)) {
-    const options = { fileName: input.name, chunkRows: CHUNK_ROWS, areTextsLeft: true, ...defined({ timezone }) };
+    const options = { ...said, fileName: input.name };
     const onChunk = (parts: readonly Series[]): void => {
       for (const part of parts) note(found, part);
     };
     const listener = { onRead: () => undefined, onChunk, isStopped: () => false };
-    const summary = await readFormat(formatOf(input.path), options, input, listener, io);
+    const summary = await readFormat(format ?? formatOf(input.path), options, input, listener, io);
     notes.push(...(summary?.notes ?? []));
   }
   const series = [...found.values()].filter((one) => !isPattern(one));
@@ -171,7 +176,7 @@ function freeName(name: string, timeseriesId: string, taken: Set<string>): strin
   }
 }
 
-function describe(path: string, output: string, { series: found, patterns, notes }: Content): string {
+function describe(path: string, given: Given, { series: found, patterns, notes }: Content): string {
   const lines = found.slice(0, ITEMS_MAX).map((one) => {
     const missing = one.missing === 0 ? '' : ` and ${one.missing} missing`;
     const step = one.count < 2 ? '' : `, usually every ${formatDuration(usualStepMs(one))}`;
@@ -180,8 +185,9 @@ function describe(path: string, output: string, { series: found, patterns, notes
   });
   const left = found.length - lines.length;
   const more = left === 0 ? [] : [`  and ${left} more, which the request leaves out`];
-  const next =
-    output === '-' ? [] : [`next: windrow run ${output} --input ${path}`, 'all operations: windrow operations'];
+  const output = textOf(given, '--output');
+  const line = ['windrow', 'run', output ?? '', '--input', path, ...saidOf(given)].map(shellWord).join(' ');
+  const next = [undefined, '-'].includes(output) ? [] : [`next: ${line}`, 'all operations: windrow operations'];
   const noun = counted(found.length + patterns.length, 'series');
   const names = patterns.map(({ series }) => seriesName(series)).join(', ');
   const told = [
@@ -189,6 +195,15 @@ function describe(path: string, output: string, { series: found, patterns, notes
     ...notes.map((note) => `  ${note}`),
   ];
   return `${[`windrow: ${path} has ${noun}`, ...lines, ...more, ...told, ...next].join('\n')}\n`;
+}
+
+/** What the caller said about the file, which `run` has to know too. */
+function saidOf(given: Given): string[] {
+  return init.options.flatMap(({ flag, isList }) => {
+    const values = given.options.get(flag);
+    if (values === undefined || flag === '--output') return [];
+    return [flag, ...(isList === true ? values : values.slice(-1))];
+  });
 }
 
 function instantText(timeMs: number): string {
