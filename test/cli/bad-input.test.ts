@@ -169,6 +169,7 @@ the input has boiler/Raw, ofice/Raw, chiller/Raw
 describe('wrong arguments', () => {
   it.each([
     [['rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
+    [['help', 'rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
     [['run', '--inptu', 'x'], "unknown option '--inptu'\n(Did you mean --input?)"],
     [['run', '~/request.json', '--input'], "option '--input <FILE...>' argument missing"],
     [['run', '~/request.json', 'more', '--input', 'x'], 'too many arguments'],
