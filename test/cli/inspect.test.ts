@@ -212,3 +212,14 @@ it('a value of −0 is not shown as 0, in words or in JSON', async () => {
     expect(json).toContain(name === 'diff' ? '"after": -0' : '"value": -0');
   }
 });
+
+it.each([
+  ['why', ...given, ...of],
+  ['verify', ...given, '--variants', '2'],
+  ['diff', '~/request.json', ...given],
+])('%s says how many bad rows it left out', async (...words) => {
+  const world = office();
+  world.write('office.csv', CSV.replace('\n\n', '\nnonsense,1\nmore,2\n'));
+  const stderr = 'windrow: left out: 2 bad rows of ~/office.csv\n';
+  expect(await world.run(...words, '--on-bad-row', 'skip')).toMatchObject({ code: 0, stderr });
+});

@@ -6,7 +6,7 @@ import { isUtc, zoneOf } from '../../core/zone.js';
 import type { RunOptions } from '../../engine/options.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import type { Plan } from '../../plan/plan.js';
-import { type CommandOption, defined, type Given, textOf } from '../command.js';
+import { type CommandOption, counted, defined, type Given, textOf } from '../command.js';
 import {
   badRowOption,
   formatOption,
@@ -57,10 +57,18 @@ export function runOptionsOf(given: Given): RunOptions {
   return defined({ from: instant('--from'), until: instant('--until') });
 }
 
-/** Reads all series of a plan into memory, with samples in the order of the rows. @throws WindrowError */
+/**
+ * Reads all series of a plan into memory, with samples in the order of the rows, and tells of rows that are left out.
+ *
+ * @param pool reads by threads what was read before, so that nothing is told again.
+ * @throws WindrowError
+ */
 export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, pool?: RangePool): Promise<Series[]> {
   const settings = { ...said, plan, timezone: plan.timezone, pool };
-  const { series } = await readAll(settings, inputs, { onReject: () => {}, onRead: () => {} }, io);
+  const { series, files } = await readAll(settings, inputs, { onReject: () => {}, onRead: () => {} }, io);
+  for (const { path, rejected } of pool === undefined ? files : []) {
+    if (rejected > 0) await io.stderr.write(`windrow: left out: ${counted(rejected, 'bad row')} of ${path}\n`);
+  }
   const read = new Set(series.map(seriesKey));
   const lacking = plan.sources.filter((one) => patternOf(one.timeseriesId) === undefined && !read.has(seriesKey(one)));
   return [...series, ...lacking.map((source) => ({ ...source, ...concatenate([]) }))];
