@@ -38,7 +38,7 @@ async function readWords(words: readonly string[], io: Io, commands: Commands): 
   let chosen: Chosen | undefined;
   const written: Promise<void>[] = [];
   const program = createProgram(io, written);
-  const [name = ''] = words;
+  const [name = '', topic] = words;
   // Help and mistakes need all commands, others only the one that is named.
   const needed = Object.hasOwn(commands, name) ? [commands[name]] : Object.values(commands);
   for (const load of needed) {
@@ -52,8 +52,10 @@ async function readWords(words: readonly string[], io: Io, commands: Commands): 
       });
     }
   }
+  // To `help` of an unknown command, commander prints the help of all without a word on it.
+  const isUnknown = name === 'help' && topic !== undefined && !Object.hasOwn(commands, topic);
   try {
-    program.parse(words, { from: 'user' });
+    program.parse(isUnknown ? [topic] : words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     await Promise.all(written);

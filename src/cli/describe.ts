@@ -7,6 +7,7 @@ import type { Plan } from '../plan/plan.js';
 import { argumentOf, type Command, counted, textOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
 import { requestArgument } from './files/input-options.js';
+import { checkWritten } from './files/paths.js';
 import { openPicture } from './files/picture.js';
 import { readPlan } from './files/request.js';
 import { withTempFiles } from './files/temp-files.js';
@@ -53,7 +54,9 @@ export const explainCommand: Command = {
   ],
   act: async (given, io) => {
     const graph = textOf(given, '--graph');
-    const plan = await readPlan(argumentOf(given, explainCommand), textOf(given, '--timezone'), io);
+    const path = argumentOf(given, explainCommand);
+    if (graph !== undefined) checkWritten([path], [['--graph', [graph]]], io);
+    const plan = await readPlan(path, textOf(given, '--timezone'), io);
     if (graph !== undefined) return drawInto(graph, plan, io);
     await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(plan, null, 2)}\n` : explain(plan));
     return EXIT_DONE;

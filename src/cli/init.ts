@@ -1,10 +1,12 @@
 import { formatDuration } from '../core/duration.js';
 import { InputError, WindrowError } from '../core/errors.js';
 import type { IntervalName } from '../core/interval.js';
+import { patternOf } from '../core/pattern.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
 import { formatOf } from '../formats/formats.js';
-import { argumentOf, type Command, counted, defined, textOf } from './command.js';
+import { argumentOf, type Command, counted, defined, type Given, shellWord, textOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
+import { formatOption, inputOptions, readInputOptions } from './files/input-options.js';
 import { openInputs } from './files/inputs.js';
 import { openTarget } from './files/target.js';
 import { type TempFiles, withTempFiles } from './files/temp-files.js';
@@ -18,6 +20,7 @@ export const init: Command = {
   options: [
     { flag: '--output', value: 'FILE', summary: 'where to write the request (default: `-`, standard output)' },
     { flag: '--timezone', value: 'ZONE', summary: 'time zone of times without an offset (default: UTC)' },
+    ...inputOptions,
   ],
   notes: [
     `The request averages each series over windows that suit the distance between its samples; edit it from there.
@@ -32,11 +35,11 @@ A summary of the file goes to standard error.`,
     return withTempFiles(io, async (temps) => {
       const output = textOf(given, '--output') ?? '-';
       refuseExisting(output, io);
-      const found = await lookInto(path, textOf(given, '--timezone'), io, temps);
+      const found = await lookInto(path, given, io, temps);
       const target = openTarget(output, io, temps);
-      await target.write(new TextEncoder().encode(requestFor(found.series.slice(0, ITEMS_MAX))));
+      await target.write(new TextEncoder().encode(requestFor(found.series)));
       target.keep();
-      await io.stderr.write(describe(path, output, found));
+      await io.stderr.write(describe(path, given, found));
       return EXIT_DONE;
     });
   },
@@ -63,6 +66,8 @@ interface Found {
 
 interface Content {
   readonly series: readonly Found[];
+  /** Series that a request cannot name: it would take their ids for patterns. */
+  readonly patterns: readonly Found[];
   /** What was told from the file and is not plain, such as columns of texts, which are left out. */
   readonly notes: readonly string[];
 }
@@ -70,20 +75,34 @@ interface Content {
 const STEPS_LOOKED_AT = 1000;
 const CHUNK_ROWS = 65_536;
 
-async function lookInto(path: string, timezone: string | undefined, io: Io, temps: TempFiles): Promise<Content> {
+async function lookInto(path: string, given: Given, io: Io, temps: TempFiles): Promise<Content> {
   const found = new Map<string, Found>();
   const notes: string[] = [];
+  const timezone = textOf(given, '--timezone');
+  const said = { ...readInputOptions(given), chunkRows: CHUNK_ROWS, areTextsLeft: true, ...defined({ timezone }) };
+  const format = formatOption(given, '--format');
   for (const input of openInputs([path], false, io, temps)) {
-    const options = { fileName: input.name, chunkRows: CHUNK_ROWS, areTextsLeft: true, ...defined({ timezone }) };
+    const options = { ...said, fileName: input.name };
     const onChunk = (parts: readonly Series[]): void => {
       for (const part of parts) note(found, part);
     };
     const listener = { onRead: () => undefined, onChunk, isStopped: () => false };
-    const summary = await readFormat(formatOf(input.path), options, input, listener, io);
+    const summary = await readFormat(format ?? formatOf(input.path), options, input, listener, io);
     notes.push(...(summary?.notes ?? []));
   }
-  if (found.size > 0) return { series: [...found.values()], notes };
-  throw new InputError('input.missing', `${path}: expected samples, received a file with a header alone`);
+  const series = [...found.values()].filter((one) => !isPattern(one));
+  const patterns = [...found.values()].filter(isPattern);
+  if (series.length > 0) return { series, patterns, notes };
+  const [pattern] = patterns;
+  const problem =
+    pattern === undefined
+      ? 'expected samples, received a file with a header alone'
+      : `expected a series that a request can name, received ${seriesName(pattern.series)}: its id is a pattern`;
+  throw new InputError('input.missing', `${path}: ${problem}`);
+}
+
+function isPattern({ series: { timeseriesId } }: Found): boolean {
+  return patternOf(timeseriesId) !== undefined || timeseriesId.includes('*');
 }
 
 function note(found: Map<string, Found>, { timeseriesId, metric, timeMs, value }: Series): void {
@@ -123,10 +142,11 @@ function intervalFor(found: Found): IntervalName {
 }
 
 function requestFor(found: readonly Found[]): string {
-  const items = found.map((one) => {
+  const taken = new Set(found.map(({ series }) => seriesKey(series)));
+  const items = found.slice(0, ITEMS_MAX).map((one) => {
     const { timeseriesId, metric } = one.series;
     const interval = intervalFor(one);
-    const made = `${interval}Average`;
+    const made = freeName(`${metric === 'Raw' ? '' : `${metric} `}${interval}Average`, timeseriesId, taken);
     const reference = (name: string): string =>
       `[{ "timeseriesId": ${JSON.stringify(timeseriesId)}, "metric": ${JSON.stringify(name)} }]`;
     return `  {
@@ -145,7 +165,18 @@ function requestFor(found: readonly Found[]): string {
   return `[\n${items.join(',\n')}\n]\n`;
 }
 
-function describe(path: string, output: string, { series: found, notes }: Content): string {
+/** A name for a result that no other one, and no series of the file, has; it is taken from then on. */
+function freeName(name: string, timeseriesId: string, taken: Set<string>): string {
+  for (let number = 1; ; number++) {
+    const metric = number === 1 ? name : `${name} ${number}`;
+    const key = seriesKey({ timeseriesId, metric });
+    if (taken.has(key)) continue;
+    taken.add(key);
+    return metric;
+  }
+}
+
+function describe(path: string, given: Given, { series: found, patterns, notes }: Content): string {
   const lines = found.slice(0, ITEMS_MAX).map((one) => {
     const missing = one.missing === 0 ? '' : ` and ${one.missing} missing`;
     const step = one.count < 2 ? '' : `, usually every ${formatDuration(usualStepMs(one))}`;
@@ -154,11 +185,25 @@ function describe(path: string, output: string, { series: found, notes }: Conten
   });
   const left = found.length - lines.length;
   const more = left === 0 ? [] : [`  and ${left} more, which the request leaves out`];
-  const next =
-    output === '-' ? [] : [`next: windrow run ${output} --input ${path}`, 'all operations: windrow operations'];
-  const noun = found.length === 1 ? '1 series' : `${found.length} series`;
-  const told = notes.map((note) => `  ${note}`);
+  const output = textOf(given, '--output');
+  const line = ['windrow', 'run', output ?? '', '--input', path, ...saidOf(given)].map(shellWord).join(' ');
+  const next = [undefined, '-'].includes(output) ? [] : [`next: ${line}`, 'all operations: windrow operations'];
+  const noun = counted(found.length + patterns.length, 'series');
+  const names = patterns.map(({ series }) => seriesName(series)).join(', ');
+  const told = [
+    ...(names === '' ? [] : [`  ${names}: left out, as a request takes such an id for a pattern`]),
+    ...notes.map((note) => `  ${note}`),
+  ];
   return `${[`windrow: ${path} has ${noun}`, ...lines, ...more, ...told, ...next].join('\n')}\n`;
+}
+
+/** What the caller said about the file, which `run` has to know too. */
+function saidOf(given: Given): string[] {
+  return init.options.flatMap(({ flag, isList }) => {
+    const values = given.options.get(flag);
+    if (values === undefined || flag === '--output') return [];
+    return [flag, ...(isList === true ? values : values.slice(-1))];
+  });
 }
 
 function instantText(timeMs: number): string {

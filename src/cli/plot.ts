@@ -5,8 +5,11 @@ import { createCsvReader } from '../formats/csv/index.js';
 import type { ChartData } from '../plot/index.js';
 import { argumentOf, type Command, countOf, defined, type Given, textOf } from './command.js';
 import { EXIT_DONE, unlessMissing } from './failure.js';
+import { inputOptions, readInputOptions } from './files/input-options.js';
 import { openInputs } from './files/inputs.js';
+import { checkWritten } from './files/paths.js';
 import { openPicture } from './files/picture.js';
+import { asForRun, callingItSeriesColumn, withSeriesColumn } from './files/series-column.js';
 import { type TempFiles, withTempFiles } from './files/temp-files.js';
 import type { Io, Outlet } from './terminal/io.js';
 
@@ -34,6 +37,7 @@ export const plot: Command = {
     },
     { flag: '--rows', value: 'N', summary: 'height of each panel in the terminal, in lines (default: 12)' },
     { flag: '--ascii', summary: 'use ASCII characters only in the terminal' },
+    ...withSeriesColumn(inputOptions.filter(({ flag }) => flag !== '--format')),
   ],
   notes: [
     `Series of similar values share a panel; in a terminal without colours each has its own. Columns of texts are left
@@ -58,11 +62,12 @@ async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): P
   const output = textOf(given, '--output');
   const timezone = textOf(given, '--timezone') ?? 'UTC';
   const rows = Math.min(countOf(given, '--rows', 2) ?? 12, ROWS_MAX);
+  if (output !== undefined) checkWritten([path], [['--output', [output]]], io);
   const picture = output === undefined ? undefined : await openPicture('--output', output, io, temps);
   // Loaded here, so that --help needs no package.
   const { ChartData, drawSvg, drawTerminal } = await import('../plot/index.js');
   const data = new ChartData();
-  await readInto(data, path, given.options.get('--series') ?? [], timezone, io, temps);
+  await readInto(data, path, given, timezone, io, temps);
   const lines = data.lines();
   if (picture !== undefined) {
     await picture.write(drawSvg(lines, { title: textOf(given, '--title') ?? '', timezone }));
@@ -79,20 +84,24 @@ async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): P
 async function readInto(
   data: ChartData,
   path: string,
-  names: readonly string[],
+  given: Given,
   timezone: string,
   io: Io,
   temps: TempFiles,
 ): Promise<void> {
-  const wanted = ({ timeseriesId, metric }: SeriesReference): boolean =>
-    names.length === 0 || names.includes(timeseriesId) || names.includes(seriesName({ timeseriesId, metric }));
+  const names = given.options.get('--series') ?? [];
+  const isWanted = (one: SeriesReference): boolean =>
+    names.includes(one.timeseriesId) || names.includes(seriesName(one));
+  const chosen = names.length === 0 ? { areTextsLeft: true } : { wanted: isWanted };
+  const said = readInputOptions(asForRun(given));
   for (const input of openInputs([path], false, io, temps)) {
-    const areTextsLeft = names.length === 0;
-    const reader = createCsvReader({ fileName: input.name, timezone, wanted, areTextsLeft }, (series) =>
-      data.add(series),
-    );
-    for await (const block of input.blocks(() => undefined)) reader.push(block);
-    const { series, notes } = reader.end();
+    const { series, notes } = await callingItSeriesColumn(async () => {
+      const reader = createCsvReader({ ...said, ...chosen, fileName: input.name, timezone }, (parts) =>
+        data.add(parts),
+      );
+      for await (const block of input.blocks(() => undefined)) reader.push(block);
+      return reader.end();
+    });
     if (notes.length > 0) await io.stderr.write(`windrow: ${input.name}: ${notes.join('; ')}\n`);
     checkNames(names, series);
   }

@@ -12,7 +12,7 @@ import {
   type ServiceSettings,
   TOKEN_LIFETIME_S_MAX,
 } from '../service/settings.js';
-import { type Command, countOf, defined, type Given, nameOf, textOf } from './command.js';
+import { type Command, countOf, defined, type Given, nameOf, shellWord, textOf } from './command.js';
 import { demoFolder } from './demo-folder.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import { givenPlace, placeOf, storeOptions } from './store.js';
@@ -152,10 +152,6 @@ function firstClient({ dataDirectory }: { readonly dataDirectory?: string }): st
   const store = dataDirectory === undefined ? '--store ADDRESS' : `--data-dir ${shellWord(resolve(dataDirectory))}`;
   const line = `npx windrow client add me --org acme --scope "core_read core_write core_admin" ${store}`;
   return `windrow: nobody may use it yet; to add a client, run in another terminal:\n  ${line}\n`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 // A refusal by the system is not a bug in windrow.

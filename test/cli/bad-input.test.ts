@@ -169,6 +169,7 @@ the input has boiler/Raw, ofice/Raw, chiller/Raw
 describe('wrong arguments', () => {
   it.each([
     [['rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
+    [['help', 'rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
     [['run', '--inptu', 'x'], "unknown option '--inptu'\n(Did you mean --input?)"],
     [['run', '~/request.json', '--input'], "option '--input <FILE...>' argument missing"],
     [['run', '~/request.json', 'more', '--input', 'x'], 'too many arguments'],
@@ -208,6 +209,13 @@ describe('wrong arguments', () => {
     ],
     [[...RUN, '--output', '~/'], '~/: is a folder, expected the name of a file to write'],
     [['run', '-', '--input', '-'], 'expected standard input for the request or for --input, received it for both'],
+    [['why', '-', '--input', '-', '--series', 'a/b', '--at', '0'], 'why: expected standard input for the request or'],
+    [['verify', '-', '--input', '-'], 'verify: expected standard input for the request or for --input, received it'],
+    [['diff', '-', '-', '--input', 'x'], 'diff: expected standard input for OLD.json or for NEW.json, received it for'],
+    [
+      ['diff', '~/request.json', '-', '--input', '-'],
+      'diff: expected standard input for NEW.json or for --input, received it for both',
+    ],
     [['run', '~/request.json', '--input', '-', '-'], '--input: expected `-` (standard input) once, received it twice'],
     [['check', '~/none'], '~/none: there is no store of windrow; check the directory'],
     [

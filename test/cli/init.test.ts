@@ -32,6 +32,46 @@ all operations: windrow operations
     expect(item.operations[0].parameters).toEqual({ function: 'Average', interval: 'Hourly' });
   });
 
+  it('names the results of several metrics of one series apart, and from what the file holds', async () => {
+    const world = createWorld();
+    const rows = ['Raw', 'flow', 'DailyAverage', 'flow DailyAverage'].map(
+      (metric, i) => `2024-03-01,pump,${metric},${i}\n`,
+    );
+    world.write('pump.csv', `timestamp,timeseriesId,metric,value\n${rows.join('')}`);
+    await world.run('init', '~/pump.csv', '--output', '~/request.json');
+    const { code, stdout } = await world.run('run', '~/request.json', '--input', '~/pump.csv');
+    expect({ code, rows: stdout.split('\n').slice(1, -1) }).toEqual({
+      code: 0,
+      rows: [
+        '2024-03-01T00:00:00.000Z,pump,DailyAverage 2,0',
+        '2024-03-01T00:00:00.000Z,pump,flow DailyAverage 2,1',
+        '2024-03-01T00:00:00.000Z,pump,DailyAverage DailyAverage,2',
+        '2024-03-01T00:00:00.000Z,pump,flow DailyAverage DailyAverage,3',
+      ],
+    });
+  });
+
+  it('leaves out a series whose id would be a pattern in a request, and says so', async () => {
+    const world = createWorld();
+    const row = (id: string, value: number): string => `2024-03-01,${id},${value}\n`;
+    const header = 'timestamp,timeseriesId,value\n';
+    world.write('zones.csv', header + row('zone-{n}', 1) + row('a*b', 2) + row('{', 3));
+    const { stderr } = await world.run('init', '~/zones.csv', '--output', '~/request.json');
+    expect(stderr).toContain('\n  zone-{n}/Raw, a*b/Raw: left out, as a request takes such an id for a pattern\n');
+    const ran = await world.run('run', '~/request.json', '--input', '~/zones.csv', '--quiet');
+    expect(ran).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/\n2024-03-01T00:00:00.000Z,{,DailyAverage,3\n$/),
+    });
+
+    world.write('star.csv', header + row('*', 1));
+    expect(await world.run('init', '~/star.csv')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'windrow: ~/star.csv: expected a series that a request can name, received */Raw: its id is a pattern\n',
+    });
+  });
+
   it('reads a file in the format that its name says', async () => {
     const world = createWorld();
     world.write('plant.ndjson', '{"timestamp":"2024-03-01T00:00:00Z","boiler":1}\n');

@@ -115,6 +115,21 @@ Input office/Raw: 3 samples
     expect(stdout).toContain(`2024-03-02T10:30:00.000+01:00  7  ${world.path(`copy.${format}`)}:4\n`);
   });
 
+  it.each([
+    ['an offset of 53:28 minutes', '1890-01-01T10:00:00.000Z', 'Europe/Berlin'],
+    ['a local year 10000', '9999-12-31T20:00:00.000Z', 'Asia/Tokyo'],
+    ['a local year 0', '0001-01-01T01:00:00.000Z', 'America/New_York'],
+    ['decimals that the local time would not have', '1970-01-01T00:00:00.000123456789012345Z', 'Europe/Berlin'],
+  ])('writes times as they are read: %s', async (_, time, zone) => {
+    const world = createWorld();
+    world.write('copy.json', requestText('Add', { scalar: 0 }, 'Copy'));
+    world.write('office.csv', `timestamp,value\n${time},1\n`);
+    const words = ['why', '~/copy.json', '--input', '~/office.csv', '--series', 'office/Copy', '--timezone', zone];
+    const { stdout } = await world.run(...words, '--at', time, '--json');
+    expect(stdout).not.toBe('');
+    expect(await world.run(...words, '--at', JSON.parse(stdout).timestamp, '--json')).toMatchObject({ stdout });
+  });
+
   it('leaves out bad rows as a run does', async () => {
     const world = office();
     world.write('office.csv', CSV.replace('\n\n', '\nnonsense,1\n\n'));
@@ -196,4 +211,15 @@ it('a value of −0 is not shown as 0, in words or in JSON', async () => {
     expect(stdout).toContain(name === 'diff' ? ' 0 -> -0\n' : 'office/Result at 2024-03-01T22:00:00.000Z is -0\n');
     expect(json).toContain(name === 'diff' ? '"after": -0' : '"value": -0');
   }
+});
+
+it.each([
+  ['why', ...given, ...of],
+  ['verify', ...given, '--variants', '2'],
+  ['diff', '~/request.json', ...given],
+])('%s says how many bad rows it left out', async (...words) => {
+  const world = office();
+  world.write('office.csv', CSV.replace('\n\n', '\nnonsense,1\nmore,2\n'));
+  const stderr = 'windrow: left out: 2 bad rows of ~/office.csv\n';
+  expect(await world.run(...words, '--on-bad-row', 'skip')).toMatchObject({ code: 0, stderr });
 });

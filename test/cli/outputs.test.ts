@@ -198,6 +198,20 @@ it('never writes over its input through a link', async () => {
   expect(world.read('office.csv')).toBe(csv);
 });
 
+it.each([
+  ['office.csv', '--output', ['plot', '~/office.csv']],
+  ['request.json', '--graph', ['explain', '~/request.json']],
+])('never draws over the file that is drawn: %s', async (name, flag, words) => {
+  const world = doubling();
+  const text = world.read(name);
+  symlinkSync(world.path(name), world.path('link.svg'));
+  for (const given of [name, 'link.svg']) {
+    const stderr = `windrow: ${flag}: ~/${given} is read by this run; write to another file\n`;
+    expect(await world.run(...words, flag, `~/${given}`)).toEqual({ code: 2, stdout: '', stderr });
+  }
+  expect(world.read(name)).toBe(text);
+});
+
 it('takes plain digits as --from for epoch seconds or milliseconds, as in a file', async () => {
   const world = doubling();
   const [, first = ''] = world.read('office.csv').split('\n');

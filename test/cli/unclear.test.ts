@@ -216,3 +216,44 @@ describe('what cannot be right', () => {
     expect(resultsOf(await run(world, '--time-format', 's'))).toEqual(['1970-08-23T00:00,office,1']);
   });
 });
+
+describe('init, plot and why', () => {
+  const rows = [...'012345'].map((hour) => ['office', 'cellar'].map((id, i) => `2024-03-01T0${hour}:00,${id},${i}\n`));
+  const csv = `time,device_id,temperature\n${rows.flat().join('')}`;
+  const of = ['--series', 'office/Result', '--at', '2024-03-01'];
+
+  it.each([
+    [['init', '~/office.csv'], '--series'],
+    [['plot', '~/office.csv'], '--series-column'],
+    [['why', '~/request.json', '--input', '~/office.csv', ...of], '--series-column'],
+  ])('ask about a file as run does, and take the answer: %s', async (words, flag) => {
+    const world = worldWith(csv);
+    const asked = await world.run(...words);
+    expect(asked).toMatchObject({ code: 2, stdout: '' });
+    expect(asked.stderr).toContain(`if so, say it with the option series (${flag} device_id); if each column`);
+    const answered = await world.run(...words, flag, 'device_id');
+    expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining('office') });
+  });
+
+  it('read what only options explain', async () => {
+    const world = worldWith('time,state\n01/02/2024 10:00,on\n03/02/2024 11:00,off\n');
+    const answers = ['--time-format', 'dmy', '--states', 'on=1', 'off=0', '--as', "the office's/door"];
+    const made = await world.run(
+      'init',
+      '~/office.csv',
+      '--output',
+      '~/new.json',
+      '--timezone',
+      'Asia/Tokyo',
+      ...answers,
+    );
+    expect(made.stderr).toContain(
+      'next: windrow run ~/new.json --input ~/office.csv --timezone Asia/Tokyo ' +
+        "--as 'the office'\\''s/door' --time-format dmy --states on=1 off=0\n",
+    );
+    const ran = await world.run('run', '~/new.json', '--input', '~/office.csv', '--timezone', 'Asia/Tokyo', ...answers);
+    expect(ran.stdout).toContain("2024-01-31T15:00:00.000Z,the office's,door MonthlyAverage,0.5\n");
+    const drawn = await world.run('plot', '~/office.csv', '--output', '-', ...answers);
+    expect(drawn.stdout).toContain("the office's/door: 2 samples from 0 to 1.");
+  });
+});

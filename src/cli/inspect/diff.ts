@@ -4,10 +4,11 @@ import { type ChangedResult, type ChangedSample, diff as diffPlans } from '../..
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, type Given, textOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
+import type { NamedPaths } from '../files/paths.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { fileOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
+import { checkReads, fileOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
 
 export const diff: Command = {
   name: 'diff',
@@ -27,6 +28,11 @@ async function diffFiles(given: Given, io: Io, temps: TempFiles): Promise<number
   const old = argumentOf(given, diff);
   const recent = argumentOf({ ...given, argument: given.second }, { ...diff, argument: diff.second! });
   const timezone = textOf(given, '--timezone');
+  const requests: NamedPaths = [
+    ['OLD.json', [old]],
+    ['NEW.json', [recent]],
+  ];
+  checkReads(given, 'diff', requests);
   const before = await readPlan(old, timezone, io);
   const after = await readPlan(recent, timezone, io);
   const files = openGiven(given, 'diff', io, temps);

@@ -1,12 +1,12 @@
 import { WindrowError } from '../../core/errors.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import { patternOf } from '../../core/pattern.js';
-import { concatenate, type Series, seriesKey } from '../../core/series.js';
+import { concatenate, isKnownTime, type Series, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import type { RunOptions } from '../../engine/options.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import type { Plan } from '../../plan/plan.js';
-import { type CommandOption, defined, type Given, textOf } from '../command.js';
+import { type CommandOption, counted, defined, type Given, textOf } from '../command.js';
 import {
   badRowOption,
   formatOption,
@@ -17,6 +17,7 @@ import {
   spanOptions,
 } from '../files/input-options.js';
 import { type InputFile, openInputs } from '../files/inputs.js';
+import { checkStandardInput, type NamedPaths } from '../files/paths.js';
 import type { TempFiles } from '../files/temp-files.js';
 import { type FileSettings, readAll, readFile } from '../run/read-file.js';
 import type { Io } from '../terminal/io.js';
@@ -43,6 +44,11 @@ export function openGiven(given: Given, command: string, io: Io, temps: TempFile
   throw new WindrowError('arguments', `${command}: expected --input FILE.csv, received none`);
 }
 
+/** Checks that requests and files do not read standard input both. @throws WindrowError */
+export function checkReads(given: Given, command: string, requests: NamedPaths): void {
+  checkStandardInput(command, [...requests, ['--input', given.options.get('--input') ?? []]]);
+}
+
 export function runOptionsOf(given: Given): RunOptions {
   const instant = (flag: string): Instant | undefined => {
     const text = textOf(given, flag);
@@ -51,10 +57,18 @@ export function runOptionsOf(given: Given): RunOptions {
   return defined({ from: instant('--from'), until: instant('--until') });
 }
 
-/** Reads all series of a plan into memory, with samples in the order of the rows. @throws WindrowError */
+/**
+ * Reads all series of a plan into memory, with samples in the order of the rows, and tells of rows that are left out.
+ *
+ * @param pool reads by threads what was read before, so that nothing is told again.
+ * @throws WindrowError
+ */
 export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, pool?: RangePool): Promise<Series[]> {
   const settings = { ...said, plan, timezone: plan.timezone, pool };
-  const { series } = await readAll(settings, inputs, { onReject: () => {}, onRead: () => {} }, io);
+  const { series, files } = await readAll(settings, inputs, { onReject: () => {}, onRead: () => {} }, io);
+  for (const { path, rejected } of pool === undefined ? files : []) {
+    if (rejected > 0) await io.stderr.write(`windrow: left out: ${counted(rejected, 'bad row')} of ${path}\n`);
+  }
   const read = new Set(series.map(seriesKey));
   const lacking = plan.sources.filter((one) => patternOf(one.timeseriesId) === undefined && !read.has(seriesKey(one)));
   return [...series, ...lacking.map((source) => ({ ...source, ...concatenate([]) }))];
@@ -102,12 +116,21 @@ export async function findLines(
   return lines;
 }
 
-/** An instant in local time with its offset: `2024-03-01T01:00:00.000+01:00`. */
+/**
+ * An instant in local time with its offset, `2024-03-01T01:00:00.000+01:00`, as `--at` reads it. In UTC where such a
+ * text would name another instant or none: the offset has seconds, or the local year is not one of 0001 to 9999.
+ */
 export function localTime(timeMs: number, timezone: string): string {
+  const utc = formatInstant(timeMs);
   const offsetMs = isUtc(timezone) ? 0 : (zoneOf(timezone)?.offsetMsAt(timeMs) ?? 0);
-  if (isUtc(timezone)) return formatInstant(timeMs);
-  const minutes = Math.round(Math.abs(offsetMs) / 60_000);
+  const localMs = Math.floor(timeMs / MINUTE_MS) * MINUTE_MS + offsetMs;
+  const isReadable = offsetMs % MINUTE_MS === 0 && isKnownTime(localMs);
+  if (isUtc(timezone) || !isReadable) return utc;
+  const minutes = Math.abs(offsetMs) / MINUTE_MS;
   const pad = (number: number): string => String(number).padStart(2, '0');
   const offset = `${offsetMs < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
-  return formatInstant(timeMs + offsetMs).replace('Z', offset);
+  const toMinute = 'YYYY-MM-DDTHH:MM:'.length;
+  return `${formatInstant(localMs).slice(0, toMinute)}${utc.slice(toMinute, -1)}${offset}`;
 }
+
+const MINUTE_MS = 60_000;

@@ -9,7 +9,7 @@ import { requestArgument } from '../files/input-options.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { type Files, fileOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
+import { checkReads, type Files, fileOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
 
 const THREADS = 3;
 
@@ -36,6 +36,7 @@ async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<numb
   const path = argumentOf(given, verify);
   const variantCount = countOf(given, '--variants', 1) ?? VARIANT_COUNT;
   const seed = countOf(given, '--seed', 0) ?? 1;
+  checkReads(given, 'verify', [['the request', [path]]]);
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
   const files = openGiven(given, 'verify', io, temps);
   const inputs = await readSources(plan, files, io);

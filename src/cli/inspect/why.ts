@@ -4,29 +4,23 @@ import { patternOf } from '../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect/index.js';
 import type { Plan } from '../../plan/plan.js';
-import {
-  argumentOf,
-  type Command,
-  type CommandOption,
-  counted,
-  defined,
-  type Given,
-  requiredOf,
-  textOf,
-} from '../command.js';
+import { argumentOf, type Command, counted, defined, type Given, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
 import { instantOption, requestArgument } from '../files/input-options.js';
 import { readPlan } from '../files/request.js';
+import { asForRun, callingItSeriesColumn, withSeriesColumn } from '../files/series-column.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { fileOptions, findLines, type Line, localTime, openGiven, readSources, runOptionsOf } from './input.js';
-
-/** The option that is `--series` in `run`; here that is the series of the result. */
-const SERIES_COLUMN = '--series-column';
-
-function seriesColumn({ summary, ...option }: CommandOption): CommandOption {
-  return { ...option, flag: SERIES_COLUMN, summary: `${summary} (\`run\` calls this --series)` };
-}
+import {
+  checkReads,
+  fileOptions,
+  findLines,
+  type Line,
+  localTime,
+  openGiven,
+  readSources,
+  runOptionsOf,
+} from './input.js';
 
 export const why: Command = {
   name: 'why',
@@ -35,7 +29,7 @@ export const why: Command = {
   options: [
     { flag: '--series', value: 'ID/METRIC', summary: 'the result that holds it, such as office/DailyAverage' },
     { flag: '--at', value: 'TIME', summary: 'the time of the result, as written in the output' },
-    ...fileOptions.map((option) => (option.flag === '--series' ? seriesColumn(option) : option)),
+    ...withSeriesColumn(fileOptions),
   ],
   notes: [
     `Each step runs again by itself, with samples of its input removed and changed, to find out which ones it used, so
@@ -60,12 +54,11 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
   const path = argumentOf(given, why);
   const name = requiredOf(given, why, '--series');
   const at = instantOption(requiredOf(given, why, '--at'));
+  checkReads(given, 'why', [['the request', [path]]]);
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
-  const columns = given.options.get(SERIES_COLUMN);
-  const options = new Map([...given.options].filter(([flag]) => flag !== '--series'));
-  if (columns !== undefined) options.set('--series', columns);
-  const inputs = openGiven({ ...given, options }, 'why', io, temps);
-  const told = whyOf(plan, await readSources(plan, inputs, io), referenceOf(plan, name), at, runOptionsOf(given));
+  const inputs = openGiven(asForRun(given), 'why', io, temps);
+  const series = await callingItSeriesColumn(() => readSources(plan, inputs, io));
+  const told = whyOf(plan, series, referenceOf(plan, name), at, runOptionsOf(given));
   const wanted = new Map(
     told.sources.map(({ series, used, leftOut }) => [
       seriesKey(series),

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import { patternOf } from '../../core/pattern.js';
@@ -12,6 +11,7 @@ import { defined } from '../command.js';
 import { EXIT_DONE, isClosedPipe, unlessMissing } from '../failure.js';
 import { instantOption } from '../files/input-options.js';
 import { openInputs } from '../files/inputs.js';
+import { checkStandardInput, checkWritten, type NamedPaths } from '../files/paths.js';
 import { openPicture, type Picture } from '../files/picture.js';
 import { readPlan } from '../files/request.js';
 import { openTarget, type Target } from '../files/target.js';
@@ -184,40 +184,19 @@ async function writeText(target: Target, text: string): Promise<void> {
 /** Checks that no path has two roles in a run. @throws WindrowError */
 function checkPaths(requestPath: string, settings: Settings, io: Io): void {
   const { inputs, output, report, plot, rejects } = settings;
-  if (requestPath === '-' && inputs.includes('-')) {
-    throw new WindrowError(
-      'arguments',
-      'run: expected standard input for the request or for --input, received it for both',
-    );
-  }
-  const taken = new Map([...inputs, requestPath].map((path) => [fileOf(path, io), 'is read by this run']));
-  const written: [flag: string, path: string | undefined][] = [
-    ['--output', output],
-    ['--report', report],
-    ['--plot', plot],
-    ['--rejects', rejects],
+  checkStandardInput('run', [
+    ['the request', [requestPath]],
+    ['--input', inputs],
+  ]);
+  const pathsOf = (path: string | undefined): string[] => (path === undefined ? [] : [path]);
+  const besides: NamedPaths = [
+    ['--report', pathsOf(report)],
+    ['--plot', pathsOf(plot)],
+    ['--rejects', pathsOf(rejects)],
   ];
-  for (const [flag, path] of written) {
-    if (path === undefined) continue;
-    if (path === '-' && flag !== '--output') {
-      throw new WindrowError(
-        'arguments',
-        `${flag}: expected a file, received \`-\`: standard output is for the results`,
-      );
-    }
-    if (path === '-') continue;
-    const place = fileOf(path, io);
-    const use = taken.get(place);
-    if (use !== undefined) throw new WindrowError('arguments', `${flag}: ${path} ${use}; write to another file`);
-    taken.set(place, `is written by ${flag} already`);
+  for (const [flag, paths] of besides) {
+    if (!paths.includes('-')) continue;
+    throw new WindrowError('arguments', `${flag}: expected a file, received \`-\`: standard output is for the results`);
   }
-}
-
-// Resolves a path: two links to one file are the same.
-function fileOf(path: string, io: Io): string {
-  try {
-    return io.fs.realpathSync(path);
-  } catch {
-    return resolve(path); // not there yet
-  }
+  checkWritten([...inputs, requestPath], [['--output', [output]], ...besides], io);
 }
