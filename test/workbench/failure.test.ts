@@ -99,6 +99,22 @@ describe.skipIf(missingBrowser !== undefined)('the workbench when its service fa
     await page.close();
   });
 
+  it('no longer follows a series that was taken off the page', async () => {
+    const { page, write } = await openService();
+    const live = page.getByRole('button', { name: 'Live meter/Raw' });
+    await live.click();
+    await page.getByRole('button', { name: 'Read again meter/Raw' }).waitFor();
+    await page.getByRole('button', { name: 'Build' }).click();
+    await page.getByRole('button', { name: 'Remove stored meter/Raw' }).click();
+    await page.getByRole('button', { name: 'Service', exact: true }).click();
+    await page.getByRole('button', { name: 'Draw meter/Raw' }).waitFor();
+    await write('2024-03-05T00:00:00Z', 3);
+    await eventually(() => live.getAttribute('aria-pressed')).toBe('false');
+    // It does not come back with the new sample alone.
+    expect(await page.getByRole('button', { name: 'Draw meter/Raw' }).count()).toBe(1);
+    await page.close();
+  });
+
   it('says so where an answer breaks off, and where something else answers in its place', async () => {
     const { page } = await openService();
     const series = page.getByRole('region', { name: 'Stored series' });

@@ -136,7 +136,7 @@ function useStored(
   );
   const read = async (one: SeriesReference): Promise<void> => {
     const series = await client.samples(one, startTime, endTime);
-    act({ type: 'loaded', set: await engine.ask('put', storedName(one), [series], false) });
+    act({ type: 'loaded', set: await engine.ask('put', storedName(one), [series]) });
     act({ type: 'draw', series: one, isDrawn: true });
   };
   const isFollowed = (one: SeriesReference): boolean => followed.has(keyOf(one));
@@ -152,8 +152,11 @@ function useStored(
     report(undefined);
     try {
       await follow(client, one, own.signal, {
-        onSamples: async (series) =>
-          act({ type: 'loaded', set: await engine.ask('put', storedName(one), [series], true) }),
+        onSamples: async (series) => {
+          const set = await engine.ask('add', storedName(one), [series]);
+          if (set === undefined) end(one);
+          else act({ type: 'loaded', set });
+        },
         onReset: () => wait(() => read(one)),
         onBroken: report,
       });
