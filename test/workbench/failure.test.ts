@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { addClient, type Credentials, commandPath, serve, temporaryFolder, tokenOf } from '../service/serving.js';
-import { addStep, eventually, missingBrowser, useBrowser } from './browser.js';
+import { addStep, eventually, missingBrowser, openCsv, useBrowser } from './browser.js';
 
 async function writeSample(url: string, credentials: Credentials, timestamp: string, val: number): Promise<void> {
   const headers = { ...(await tokenOf(url, credentials)), 'content-type': 'application/json' };
@@ -112,6 +112,34 @@ describe.skipIf(missingBrowser !== undefined)('the workbench when its service fa
     await eventually(() => live.getAttribute('aria-pressed')).toBe('false');
     // It does not come back with the new sample alone.
     expect(await page.getByRole('button', { name: 'Draw meter/Raw' }).count()).toBe(1);
+    await page.close();
+  });
+
+  it('asks no more about a request once it has signed out', async () => {
+    const { page } = await openService();
+    await page.getByRole('button', { name: 'Build' }).click();
+    await openCsv(page, 'pump.csv', 'timestamp,value\n2024-03-01T00:00:00Z,1\n');
+    await addStep(page, 'abs');
+    const held: (() => Promise<void>)[] = [];
+    let count = 0;
+    await page.route('**/core/status/*', async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      json.data.state = 'Running';
+      count++;
+      held.push(() => route.fulfill({ response, json }));
+    });
+    await page.getByRole('button', { name: 'Service', exact: true }).click();
+    await page.getByRole('button', { name: 'Send the samples and run it there' }).click();
+    await eventually(async () => count).toBe(1);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Client id').waitFor();
+    // The answers that were under way: of the request, then of its item.
+    await held[0]?.();
+    await eventually(async () => count).toBe(2);
+    await held[1]?.();
+    await page.waitForTimeout(1500);
+    expect(count).toBe(2);
     await page.close();
   });
 
