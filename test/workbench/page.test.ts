@@ -463,6 +463,12 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     const other = await open(fileUrl);
     await other.page.evaluate(`location.hash = ${JSON.stringify(new URL(page.url()).hash)}`);
     await eventually(() => requestText(other.page)).toBe(await requestText(page));
+    // What was removed does not come back when the page is loaded anew.
+    await other.page.getByRole('button', { name: 'Step 1, Sub: remove' }).click();
+    await eventually(async () => linkText(other.page.url())).toContain('"draft":[]');
+    await other.page.reload();
+    await other.page.getByRole('button', { name: 'Add the first step' }).waitFor();
+    expect(await other.page.locator('.message').count()).toBe(0);
   });
 
   it('has as its sample the file of the same name in docs/examples', async () => {

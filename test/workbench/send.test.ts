@@ -117,6 +117,31 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     expect(faults).toEqual([]);
   });
 
+  it('is not compared where the pipeline has changed since it was sent', async () => {
+    const demo = await openDemo();
+    const { page } = demo;
+    await openCsv(page, 'pump.csv', 'timestamp,value\n2024-03-01T00:00:00Z,1\n');
+    await addStep(page, 'mul');
+    await page.getByLabel('scalar').fill('2');
+    await signIn(page, demo);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/core/status/*', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await sendButton(page).click();
+    await page.getByText('pump/Raw: sent 1 of 1 sample').waitFor();
+    await page.getByRole('button', { name: 'Build' }).click();
+    await page.getByLabel('scalar').fill('3');
+    await page.getByRole('button', { name: 'Service', exact: true }).click();
+    await page.getByRole('heading', { name: 'What became of it' }).waitFor();
+    release();
+    await eventually(() => page.locator('.timeline').textContent()).toContain('Completedpump/Mul');
+    await page.getByRole('button', { name: 'Draw pump/Mul' }).waitFor();
+    expect(await verdict(page).count()).toBe(0);
+  });
+
   it('opens signed in by the link that the demo prints, and does not send what is stored already', async () => {
     const { url, stderr } = await serve(
       ['--demo', '--data-dir', temporaryFolder(), '--log-level', 'error'],

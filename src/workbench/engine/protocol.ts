@@ -183,8 +183,10 @@ export interface Engine {
   load(file: File, timezone: string, reading: Reading): DataSet | Unreadable;
   /** Takes the series of a file that was read elsewhere. */
   take(about: Omit<DataSet, 'series'>, series: readonly Series[]): DataSet;
-  /** Takes series from elsewhere under a name; `isMore` adds to those that are there. */
-  put(name: string, series: readonly Series[], isMore: boolean): DataSet;
+  /** Takes series from elsewhere under a name. */
+  put(name: string, series: readonly Series[]): DataSet;
+  /** Adds to what was taken under a name; undefined if that was given up. */
+  add(name: string, series: readonly Series[]): DataSet | undefined;
   /** Gives up what was taken under a name; what others have of its series is given as it is now. */
   remove(name: string): readonly SeriesInfo[];
   run(steps: readonly StepToRun[], timezone: string): RunAnswer;

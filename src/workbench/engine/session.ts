@@ -86,13 +86,17 @@ export class Session implements Async<Engine> {
     return this.#take(about, series);
   }
 
-  async put(name: string, series: readonly Series[], isMore: boolean): Promise<DataSet> {
-    const before = isMore ? (this.#sets.get(name)?.given ?? []) : [];
+  async put(name: string, series: readonly Series[]): Promise<DataSet> {
+    const rows = series.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
+    return this.#take({ name, isFile: false, rows, missing: 0, notes: [] }, series);
+  }
+
+  async add(name: string, series: readonly Series[]): Promise<DataSet | undefined> {
+    const before = this.#sets.get(name);
+    if (before === undefined) return undefined;
     const parts = new SeriesParts();
-    parts.add([...before, ...series]);
-    const all = parts.joined();
-    const rows = all.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
-    return this.#take({ name, isFile: false, rows, missing: 0, notes: [] }, all);
+    parts.add([...before.given, ...series]);
+    return this.put(name, parts.joined());
   }
 
   async remove(name: string): Promise<readonly SeriesInfo[]> {

@@ -47,7 +47,7 @@ export class ServiceProblem extends Error {
 
   /** Whether the same request may succeed later. */
   get isTemporary(): boolean {
-    return this.statusCode === NO_ANSWER || this.statusCode === 429 || this.statusCode >= 500;
+    return this.statusCode === NO_ANSWER || this.statusCode === 429 || this.statusCode > 500;
   }
 }
 
@@ -111,7 +111,7 @@ export class ServiceClient {
     if (endTime !== '') query.set('endTime', endTime);
     const path = `core/timeseries/${encodeURIComponent(timeseriesId)}/samples?${query}`;
     const answer = await this.#send(path, { headers: { accept: 'application/vnd.windrow.columns' } });
-    return readFrames({ timeseriesId, metric }, await answer.arrayBuffer());
+    return readFrames({ timeseriesId, metric }, await whole(answer.arrayBuffer()));
   }
 
   /** The bytes of server-sent events of a series. */
@@ -165,7 +165,7 @@ export class ServiceClient {
     const answer = await this.#send(path, { headers });
     if (answer.status === 204) return { entries: [], next: null, totalCount: 0 };
     // The form of the service's own answers (docs/service.md).
-    const { data, paging } = (await answer.json()) as {
+    const { data, paging } = (await whole(answer.json())) as {
       data: readonly Entry[];
       paging: { continuationToken: string | null; totalCount?: number };
     };
@@ -176,13 +176,14 @@ export class ServiceClient {
     const headers = init.body === undefined ? {} : { 'content-type': type };
     const answer = await this.#send(path, { ...init, headers });
     // The form of the service's own answers (docs/service.md).
-    return ((await answer.json()) as { data: Data }).data;
+    return ((await whole(answer.json())) as { data: Data }).data;
   }
 
   async #send(path: string, init: RequestInit): Promise<Response> {
     const headers = { ...init.headers, authorization: `Bearer ${this.#token}` };
     const answer = await reach(path, { ...init, headers });
-    if (answer.ok) return answer;
+    // A page is what a proxy answers, such as one that asks for a sign-in of its own.
+    if (answer.ok && !answer.headers.get('content-type')?.includes('html')) return answer;
     throw problemOf(answer.status, await answer.text());
   }
 }
@@ -204,6 +205,15 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw new ServiceProblem(NO_ANSWER, 'The service does not answer. Is it running, and are you online?');
+  }
+}
+
+/** The body of an answer, which may break off. */
+async function whole<Body>(body: Promise<Body>): Promise<Body> {
+  try {
+    return await body;
+  } catch {
+    throw new ServiceProblem(NO_ANSWER, 'The answer broke off: try again.');
   }
 }
 

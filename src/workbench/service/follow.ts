@@ -6,14 +6,17 @@ import { readEvents } from './frames.js';
 const AGAIN_MS = 2000;
 
 export interface FollowerEvents {
-  readonly onSamples: (series: Series) => void;
-  /** Samples were deleted or missed: the series has to be read again. */
-  readonly onReset: () => void;
+  readonly onSamples: (series: Series) => Promise<void>;
+  /** The stream has begun, or samples were deleted or missed: the series has to be read. */
+  readonly onReset: () => Promise<void>;
   /** The service could not be reached, and is tried again; undefined once it answers. */
   readonly onBroken: (problem: unknown) => void;
 }
 
-/** Follows a series until the signal aborts, also over connections that break. */
+/**
+ * Follows a series until the signal aborts, also over connections that break. It is read once the stream has begun, and
+ * nothing else is taken from the stream meanwhile: so nothing between is missed, and what is newer comes last.
+ */
 export async function follow(
   client: ServiceClient,
   reference: SeriesReference,
@@ -27,12 +30,13 @@ export async function follow(
       onBroken(undefined);
       if (body === null) return;
       for await (const { id, event, data } of readEvents(body)) {
+        const { isDeleted, series } = readSamples(reference, data);
+        if (event === 'reset' || isDeleted || (event === 'samples' && lastEventId === '')) {
+          // If it cannot be read, the next stream begins with that.
+          lastEventId = '';
+          await onReset();
+        } else if (series.timeMs.length > 0) await onSamples(series);
         if (id !== '') lastEventId = id;
-        if (event === 'reset') onReset();
-        if (event !== 'samples') continue;
-        const read = readSamples(reference, data);
-        if (read.isDeleted) onReset();
-        else if (read.series.timeMs.length > 0) onSamples(read.series);
       }
     } catch (problem) {
       if (signal.aborted) return;
@@ -45,7 +49,7 @@ export async function follow(
 }
 
 function readSamples({ timeseriesId, metric }: SeriesReference, data: string) {
-  const json: unknown = JSON.parse(data);
+  const json: unknown = JSON.parse(data || '{}');
   const { samples, deleted } = isObject(json) ? json : {};
   const list = Array.isArray(samples) ? samples.filter(isObject) : [];
   const timeMs = Float64Array.from(list, ({ timestamp }) => Date.parse(String(timestamp)));

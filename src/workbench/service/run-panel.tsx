@@ -34,7 +34,7 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
   const isReady = state.draft.length > 0 && plan !== undefined && client.mayWrite && sending.stop === undefined;
   const submit = async (isOwn: boolean): Promise<void> => {
     const { id } = await client.submit(request);
-    forget(isOwn ? id : '');
+    forget(isOwn ? { id, draft: state.draft, timezone: state.timezone } : undefined);
     setTried(undefined);
     setWatched(id);
   };
@@ -117,17 +117,24 @@ function seriesToSend({ sets }: State, { checked }: View): SeriesInfo[] {
   return loadedSeries(sets).flatMap(({ info, isFile }) => (isFile && read.has(keyOf(info)) ? info : []));
 }
 
+/** A request whose samples are those of the page, and what it was made of. */
+interface Submitted extends Pick<State, 'draft' | 'timezone'> {
+  readonly id: string;
+}
+
 /** Reads the results of a request once they are there, and compares them with the page's own. */
 function useComparison(client: ServiceClient) {
   const { state, view, engine, act } = useWorkbench();
   const [compared, setCompared] = useState<Differences>();
-  const submitted = useRef('');
+  const submitted = useRef<Submitted | undefined>(undefined);
   const current = useRef({ state, view });
   current.current = { state, view };
   const compare = async (id: string): Promise<void> => {
     const { checked } = current.current.view;
+    const { draft, timezone, ranSteps } = current.current.state;
+    const own = submitted.current;
     // If the pipeline has changed since, the results are those of another one.
-    if (id !== submitted.current || current.current.state.ranSteps !== checked.steps) return;
+    if (id !== own?.id || draft !== own.draft || timezone !== own.timezone || ranSteps !== checked.steps) return;
     const sum = { compared: 0, different: 0 };
     const stored = [];
     for (const result of checked.results) {
@@ -137,12 +144,12 @@ function useComparison(client: ServiceClient) {
       sum.different += found.different;
       stored.push({ ...series, metric: series.metric + STORED });
     }
-    act({ type: 'loaded', set: await engine.ask('put', 'Results in the service', stored, false) });
+    act({ type: 'loaded', set: await engine.ask('put', 'Results in the service', stored) });
     for (const series of stored) act({ type: 'draw', series, isDrawn: true });
     setCompared(sum);
   };
-  const forget = (id: string): void => {
-    submitted.current = id;
+  const forget = (now: Submitted | undefined): void => {
+    submitted.current = now;
     setCompared(undefined);
   };
   return { compared, compare, forget };

@@ -123,7 +123,7 @@ function storedName(reference: SeriesReference): string {
 function useStored(
   client: ServiceClient,
   { startTime, endTime }: { readonly startTime: string; readonly endTime: string },
-  { attempt, report }: ReturnType<typeof useProblem>,
+  { attempt, wait, report }: ReturnType<typeof useProblem>,
 ) {
   const { engine, act } = useWorkbench();
   const followers = useRef(new Map<string, AbortController>());
@@ -136,7 +136,7 @@ function useStored(
   );
   const read = async (one: SeriesReference): Promise<void> => {
     const series = await client.samples(one, startTime, endTime);
-    act({ type: 'loaded', set: await engine.ask('put', storedName(one), [series], false) });
+    act({ type: 'loaded', set: await engine.ask('put', storedName(one), [series]) });
     act({ type: 'draw', series: one, isDrawn: true });
   };
   const isFollowed = (one: SeriesReference): boolean => followed.has(keyOf(one));
@@ -149,24 +149,29 @@ function useStored(
     const own = new AbortController();
     followers.current.set(keyOf(one), own);
     setFollowed(new Set(followers.current.keys()));
-    const isRead = await attempt(() => read(one));
+    report(undefined);
     try {
-      if (isRead)
-        await follow(client, one, own.signal, {
-          onSamples: (series) =>
-            void attempt(async () => {
-              act({ type: 'loaded', set: await engine.ask('put', storedName(one), [series], true) });
-            }),
-          onReset: () => void attempt(() => read(one)),
-          onBroken: report,
-        });
+      await follow(client, one, own.signal, {
+        onSamples: async (series) => {
+          const set = await engine.ask('add', storedName(one), [series]);
+          if (set === undefined) end(one);
+          else act({ type: 'loaded', set });
+        },
+        onReset: () => wait(() => read(one)),
+        onBroken: report,
+      });
     } catch (problem) {
       report(problem);
     }
     // The reader may have stopped following, and begun again.
     if (!own.signal.aborted) end(one);
   };
-  const load = (one: SeriesReference): void => void attempt(() => read(one));
+  const load = (one: SeriesReference): void => {
+    if (!isFollowed(one)) return void attempt(() => read(one));
+    // What comes meanwhile must not be replaced by what is read.
+    end(one);
+    void begin(one);
+  };
   const toggle = (one: SeriesReference): void => void (isFollowed(one) ? end(one) : begin(one));
   return { load, toggle, isFollowed };
 }

@@ -91,9 +91,9 @@ function SignInForm({ lines, onSignIn }: SignInProps) {
         onSubmit={(event) => {
           event.preventDefault();
           const data = new FormData(event.currentTarget);
-          const of = (name: string): string => String(data.get(name) ?? '').trim();
-          const words = { clientId: of('client'), clientSecret: of('secret') };
-          onSignIn({ ...words, username: of('username'), password: of('password') });
+          const of = (name: string): string => String(data.get(name) ?? '');
+          const words = { clientId: of('client').trim(), clientSecret: of('secret').trim() };
+          onSignIn({ ...words, username: of('username').trim(), password: of('password') });
         }}
         onPaste={(event) => {
           // The two lines that the command prints, pasted into one field, fill both.

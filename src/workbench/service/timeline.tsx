@@ -30,11 +30,13 @@ export function Timeline({ id, client, onSignedOut, onEnded }: TimelineProps) {
   const [moments, setMoments] = useState<readonly Moment[]>([]);
   useEffect(() => {
     let timer = 0;
+    let isGone = false;
     let seen: readonly Moment[] = [];
     const look = async (): Promise<void> => {
       const request = await client.transaction(id);
       const items = await Promise.all(request.transactionIDList.map((one) => client.transaction(one)));
       const now = [request, ...items].map((one, index) => momentOf(one, index === 0 ? 'request' : nameOfItem(one)));
+      if (isGone) return;
       seen = [
         ...seen,
         ...now.filter((moment) => !seen.some((one) => one.who === moment.who && one.state === moment.state)),
@@ -48,11 +50,16 @@ export function Timeline({ id, client, onSignedOut, onEnded }: TimelineProps) {
       timer = window.setTimeout(() => look().catch(fail), POLL_MS);
     };
     const fail = (problem: unknown): void => {
+      // The end of an old token must not end the next sign-in.
+      if (isGone) return;
       if (problem instanceof ServiceProblem && problem.isTemporary) goOn();
       report(problem);
     };
     look().catch(fail);
-    return () => clearTimeout(timer);
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
   }, [id, client]);
   return (
     <div>

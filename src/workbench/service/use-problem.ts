@@ -7,8 +7,8 @@ import { ServiceProblem } from './api.js';
 const SLOW_MS = 700;
 
 /**
- * The last problem, in lines. `attempt` runs work, reports its failure, and returns whether it succeeded; `report`
- * takes a failure from elsewhere, or undefined once it is over.
+ * The last problem, in lines. `attempt` runs work, reports its failure, and returns whether it succeeded; `wait` only
+ * tells of work that takes long; `report` takes a failure from elsewhere, or undefined once it is over.
  */
 export function useProblem(onSignedOut?: () => void) {
   const { act } = useWorkbench();
@@ -17,8 +17,7 @@ export function useProblem(onSignedOut?: () => void) {
     setLines(error === undefined ? [] : messageOf(error).split('\n'));
     if (error instanceof ServiceProblem && error.statusCode === 401) onSignedOut?.();
   };
-  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
-    report(undefined);
+  const wait = async (work: () => Promise<void>): Promise<void> => {
     const tell = (text: string): void => act({ type: 'told', text });
     let isTold = false;
     const timer = setTimeout(() => {
@@ -27,14 +26,20 @@ export function useProblem(onSignedOut?: () => void) {
     }, SLOW_MS);
     try {
       await work();
-      return true;
-    } catch (error) {
-      report(error);
-      return false;
     } finally {
       clearTimeout(timer);
       if (isTold) tell('');
     }
   };
-  return { lines, attempt, report };
+  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
+    report(undefined);
+    try {
+      await wait(work);
+      return true;
+    } catch (error) {
+      report(error);
+      return false;
+    }
+  };
+  return { lines, attempt, wait, report };
 }
