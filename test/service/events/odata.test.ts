@@ -329,7 +329,7 @@ describe('the query string', () => {
   });
 
   it("with an offset's plus sent as it is, which means a space, is refused with the mend", () => {
-    const suggestion = 'a + in a URL is a space; send the + of an offset as %2B';
+    const suggestion = 'a + in a query is written %2B';
     for (const literal of ['2024-01-31T12:00:00+02:00', "'2024-01-31T12:00:00+02:00'", "'2024-01-31T12:00+0200'"]) {
       expect(issuesOf(`$filter=occurredAt eq ${literal}`), literal).toMatchObject([
         { clause: '$filter', position: 14, received: literal.replaceAll("'", '').replace('+', ' '), suggestion },

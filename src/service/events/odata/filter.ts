@@ -143,7 +143,7 @@ function readInstantLiteral(from: ClauseText, expected: string): string {
   LOST_PLUS.lastIndex = position;
   const received = LOST_PLUS.exec(from.text)?.[1];
   if (received !== undefined) {
-    const suggestion = 'a + in a URL is a space; send the + of an offset as %2B';
+    const suggestion = 'a + in a query is written %2B';
     fail(from, expected, { received: shorten(received), suggestion });
   }
   const text = from.text[position] === "'" ? readString(from, expected) : take(from, INSTANT);
