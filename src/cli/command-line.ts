@@ -104,8 +104,9 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
   for (const argument of [command.argument, command.second]) {
     if (argument !== undefined) added.argument(`[${argument.name}]`, argument.summary);
   }
-  for (const { flag, value, summary, isList } of command.options) {
-    added.option(value === undefined ? flag : `${flag} <${value}${isList ? '...' : ''}>`, summary);
+  for (const { flag, value, summary, isList, isRepeatable } of command.options) {
+    const option = new Option(value === undefined ? flag : `${flag} <${value}${isList ? '...' : ''}>`, summary);
+    added.addOption(isRepeatable ? option.argParser(addValue) : option);
   }
   for (const [flag, reason] of Object.entries(command.refused ?? {})) {
     const option = new Option(`${flag} [VALUE]`).hideHelp();
@@ -119,6 +120,10 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
     const [argument, second] = received.map((one) => (typeof one === 'string' ? one : undefined));
     choose({ argument, second, options: optionsOf(command, added) });
   });
+}
+
+function addValue(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 function usageOf({ argument, second }: Command): string {

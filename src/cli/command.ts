@@ -42,6 +42,8 @@ export interface CommandOption {
   readonly values?: readonly string[];
   /** Takes one or more values, and may be given more than once. */
   readonly isList?: true;
+  /** May be given more than once, each time with one value. */
+  readonly isRepeatable?: true;
 }
 
 /** What the caller gave: the values of each option by its flag; a switch has an empty list. */
@@ -61,6 +63,12 @@ export function requiredOf(given: Given, command: Command, flag: string): string
   const text = filledOf(given, command, flag);
   if (text !== undefined) return text;
   throw lacking(command, flag, 'nothing');
+}
+
+/** All values of a required option. @throws WindrowError if it is missing. */
+export function allOf(given: Given, command: Command, flag: string): readonly string[] {
+  requiredOf(given, command, flag);
+  return given.options.get(flag) ?? [];
 }
 
 /** The last value of an option. @throws WindrowError for an empty text, as of a shell's variable that is not set. */

@@ -152,9 +152,9 @@ ${cases.join('\n')}
 const zshText = (text: string): string => text.replace(/[[\]:\\]/g, '\\$&');
 
 function zshSpec(option: CommandOption): string {
-  const { flag, value, summary, isList } = option;
+  const { flag, value, summary, isList, isRepeatable } = option;
   const values = valuesOf(option);
-  const head = `${isList ? '*' : ''}${flag}[${zshText(summary)}]`;
+  const head = `${isList || isRepeatable ? '*' : ''}${flag}[${zshText(summary)}]`;
   if (value === undefined) return head;
   const offered = values === 'files' ? '_files' : values === 'zones' ? '($zones)' : `(${values.join(' ')})`;
   return `${head}:${value}:${values.length === 0 ? ' ' : offered}`;

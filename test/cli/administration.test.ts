@@ -106,6 +106,24 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     ]);
   });
 
+  it('client add takes every --scope and --grant, however they are divided', async () => {
+    const world = await open();
+    const words = [
+      '--scope',
+      'core_read',
+      '--scope',
+      'core_write',
+      '--grant',
+      'client_credentials',
+      '--grant',
+      'password',
+    ];
+    await printed(world, 'client', 'add', 'portal', '--org', 'acme', ...words, '--json');
+    expect(await printed(world, 'client', 'list', '--org', 'acme', '--json')).toMatchObject([
+      { scopes: ['core_read', 'core_write'], grants: ['client_credentials', 'password'] },
+    ]);
+  });
+
   it('client remove removes a client, and reports one that does not exist', async () => {
     const world = await open();
     const { clientId } = await addClient(world, 'gateway');

@@ -1,4 +1,4 @@
-import { argumentOf, type CommandGroup, type Given, requiredOf, textOf } from '../command.js';
+import { allOf, argumentOf, type CommandGroup, countOf, defined, requiredOf } from '../command.js';
 import {
   addedAt,
   addressOf,
@@ -16,11 +16,17 @@ const add = administering({
   argument: { name: 'NAME', summary: 'its name, for people' },
   options: [
     orgOption,
-    { flag: '--scope', value: 'SCOPES', summary: 'the scopes it may request: core_read, core_write, core_admin' },
+    {
+      flag: '--scope',
+      value: 'SCOPES',
+      summary: 'the scopes it may request: core_read, core_write, core_admin',
+      isRepeatable: true,
+    },
     {
       flag: '--grant',
       value: 'GRANTS',
       summary: 'client_credentials, password, or both separated by a comma (default: client_credentials)',
+      isRepeatable: true,
     },
     {
       flag: '--groups',
@@ -49,9 +55,9 @@ const add = administering({
   ask: (given, command) => ({
     name: argumentOf(given, command),
     organisation: requiredOf(given, command, '--org'),
-    scopes: listOf(requiredOf(given, command, '--scope')),
-    grants: listOf(textOf(given, '--grant') ?? 'client_credentials'),
-    ...groupsOf(given),
+    scopes: namesIn(allOf(given, command, '--scope')),
+    grants: namesIn(given.options.get('--grant') ?? ['client_credentials']),
+    ...defined({ groups: countOf(given, '--groups', 1) }),
   }),
   work: (administration, client) => administration.addClient(client),
   tell: async (credentials, given, io) => {
@@ -118,11 +124,6 @@ export const client: CommandGroup = {
   commands: [add, list, remove, unlock],
 };
 
-function groupsOf(given: Given): { readonly groups?: number } {
-  const text = textOf(given, '--groups');
-  return text === undefined ? {} : { groups: Number(text) };
-}
-
-function listOf(text: string): readonly string[] {
-  return text.split(/[\s,]+/).filter((name) => name !== '');
+function namesIn(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => text.split(/[\s,]+/)).filter((name) => name !== '');
 }

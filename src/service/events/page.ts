@@ -46,7 +46,7 @@ export interface EventPage {
 /**
  * Reads a page of a collection as it was at the commit of the first one.
  *
- * @returns undefined when versions of that state have been forgotten.
+ * @returns undefined when the store does not have that state any more.
  */
 export async function readPage(
   tx: Reader,
@@ -159,12 +159,15 @@ async function countMatches(
   return query.filter.length === 0 ? countEvents(tx, collection) : tx.count(events, where);
 }
 
-/** The last event returned; undefined when versions of that state have been forgotten. */
+/**
+ * The last event returned; undefined when versions of that state have been forgotten, or the store has no such state:
+ * since a backup was restored, its next commits are others than those of the token.
+ */
 async function lastGiven(
   tx: Reader,
   collection: CollectionKey,
   { commit, lastId, lastFirstCommit }: EventPlace,
 ): Promise<EventRow | undefined> {
-  if (commit < (await horizonOf(tx))) return undefined;
+  if (commit > tx.lastCommit || commit < (await horizonOf(tx))) return undefined;
   return tx.get(events, { ...collection, id: lastId, firstCommit: lastFirstCommit });
 }

@@ -157,6 +157,14 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'the headers of the request did not come in time'],
   HPE_INVALID_EOF_STATE: [400, 'the request ended early: its headers, or the body that they announce, are not whole'],
   HPE_INVALID_HEADER_TOKEN: [400, 'a header is malformed: expected lines of `name: value` that end with CRLF'],
+  HPE_INVALID_URL: [
+    400,
+    'the URL is malformed: expected a path, with what is neither printable nor ASCII percent-encoded, a space as %20',
+  ],
+  HPE_INVALID_CONSTANT: [
+    400,
+    'the first line of the request is malformed: expected `METHOD URL HTTP/1.1`, with a space in the URL as %20',
+  ],
   HPE_UNEXPECTED_CONTENT_LENGTH: UNCLEAR_LENGTH,
   HPE_INVALID_CONTENT_LENGTH: UNCLEAR_LENGTH,
   HPE_INVALID_TRANSFER_ENCODING: UNCLEAR_LENGTH,

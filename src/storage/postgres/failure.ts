@@ -110,7 +110,7 @@ function tableOf({ cause }: PostgresFailure): string {
 
 function tooLong(cause: PostgresFailure): StorageError {
   // An entry of an index has at most a third of a page.
-  const where = 'the names of a series, the status of an event or the source of a queue';
+  const where = 'the names of a series, the status of an event or the source and partition of a queue';
   const message = `expected ${where} in at most some 2,600 bytes, which PostgreSQL can index; shorten them`;
   return new StorageError('storage.value', message, { cause });
 }

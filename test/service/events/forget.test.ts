@@ -1,10 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { forgetSome } from '../../../src/service/events/forget.js';
 import { countEvents } from '../../../src/service/events/store.js';
 import { createAdministration } from '../../../src/service/identity/administration.js';
 import { StorageError } from '../../../src/storage/errors.js';
+import { backupStore, openSqliteStorage, restoreStore } from '../../../src/storage/index.js';
 import { shardOf } from '../../../src/storage/shard.js';
+import type { StorageClock } from '../../../src/storage/storage.js';
 import { eventCounts, events as eventsTable } from '../../../src/storage/tables/events.js';
+import { folderInMemory } from '../../folder-in-memory.js';
 import { failingStorage } from '../failing-storage.js';
 import { type Caller, type OpenedEvents, openEvents } from './opened.js';
 
@@ -83,6 +88,28 @@ describe('old versions of events', () => {
     expect((await caller.list('main', '$orderby=id', { continuationtoken: token })).body.data).toMatchObject([
       { id: 'c' },
     ]);
+  });
+
+  it('of a state that a restored backup lacks are not taken from what was written since', async () => {
+    const folder = folderInMemory('windrow-restored-');
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    let directory = join(folder, 'first');
+    mkdirSync(directory);
+    const storage = (_: string, clock: StorageClock) => openSqliteStorage({ directory, clock, reserveBytes: 0 });
+    const { service, ...restored } = await openEvents({ storage });
+    onTestFinished(() => service.close());
+    const own = await restored.addCaller();
+    await restored.addCollection('main', own);
+    await own.post('main', [{ id: 'a' }, { id: 'b' }]);
+    await backupStore(directory, join(folder, 'backup'), false);
+    await own.post('main', [{ id: 'c' }]);
+    const first = await own.list('main', '$orderby=id', { pagesize: '1' });
+    const continuationtoken = String(first.body.paging.continuationToken);
+    await restoreStore(join(folder, 'backup'), join(folder, 'second'), false);
+    directory = join(folder, 'second');
+    await service.reopen();
+    const second = await own.list('main', '$orderby=id', { continuationtoken });
+    expect(second.body.status.message).toMatch(/the token has expired; start again/);
   });
 
   it('are forgotten in commits of limited size', async () => {

@@ -309,11 +309,36 @@ describe('the query string', () => {
       ['=5', { clause: '', received: 'a value without a name' }],
       ['$top=1&$top=1', { clause: '$top', received: 'it twice' }],
       ['$top=1&OdataQueryOptions=%24top%3D1', { clause: '$top', received: 'it twice' }],
-      ['OdataQueryOptions=&OdataQueryOptions=', { clause: 'OdataQueryOptions' }],
+      [
+        'OdataQueryOptions=&OdataQueryOptions=',
+        { clause: 'OdataQueryOptions', expected: 'OdataQueryOptions once', received: 'it twice' },
+      ],
+      [
+        'OdataQueryOptions=OdataQueryOptions%3D%2524top%253D1',
+        {
+          clause: 'OdataQueryOptions',
+          expected: 'one of $top, $count, $filter, $select, $orderby within OdataQueryOptions',
+          received: 'OdataQueryOptions',
+          suggestion: undefined,
+        },
+      ],
       ["$filter=name eq '100%'", { clause: '$filter', position: 12, received: "%'" }],
       ['$filter=name%20eq%20%FF', { clause: '$filter', position: 9, received: '%20%FF' }],
     ];
     for (const [raw, issue] of refused) expect(issuesOf(raw), raw).toMatchObject([issue]);
+  });
+
+  it("with an offset's plus sent as it is, which means a space, is refused with the mend", () => {
+    const suggestion = 'a + in a query is written %2B';
+    for (const literal of ['2024-01-31T12:00:00+02:00', "'2024-01-31T12:00:00+02:00'", "'2024-01-31T12:00+0200'"]) {
+      expect(issuesOf(`$filter=occurredAt eq ${literal}`), literal).toMatchObject([
+        { clause: '$filter', position: 14, received: literal.replaceAll("'", '').replace('+', ' '), suggestion },
+      ]);
+      expect(readEventQuery(`$filter=occurredAt eq ${literal.replace('+', '%2B')}`).filter).toMatchObject([
+        { value: '2024-01-31T10:00:00.000Z' },
+      ]);
+    }
+    expect(issuesOf("$filter=occurredAt eq 'x 02:00'")[0]).not.toHaveProperty('suggestion', suggestion);
   });
 
   it('reports every invalid clause', () => {

@@ -485,6 +485,16 @@ describe('over a socket', () => {
   });
 
   it.each([
+    ['/core/timeseries/b\u00fcro/samples', 'the URL is malformed: '],
+    ["/core/events?$filter=name eq 'x'", 'the first line of the request is malformed: '],
+  ])('a URL that is not percent-encoded is told: %s', async (url, message) => {
+    const answer = await exchange([`GET ${url} HTTP/1.1\r\nhost: x\r\n\r\n`]);
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(JSON.parse(answer.slice(answer.indexOf('{'))).status.message).toContain(message);
+    expect(answer).toContain('%20');
+  });
+
+  it.each([
     ['a body that ends early', 'content-length: 10\r\n\r\nabc', 'the request ended early: '],
     ['headers that end early', 'content-length: 10\r\n', 'the request ended early: '],
     ['two lengths', 'content-length: 1\r\ncontent-length: 2\r\n\r\na', 'the length of the body is unclear: '],

@@ -211,7 +211,9 @@ describe('samples are followed as server-sent events', () => {
   it('an id that is not from the stream is refused', async () => {
     const answer = await fetch(`${url}/core/timeseries/a/live`, { headers: { ...headers, 'last-event-id': 'x' } });
     expect(answer.status).toBe(400);
-    expect(await answer.text()).toContain('header Last-Event-ID: expected the id of an event of this stream');
+    expect(await answer.json()).toMatchObject({
+      status: { message: 'header Last-Event-ID: expected the id of an event of this stream, received "x"' },
+    });
   });
 
   it('an id beyond all commits, as of another shard or a store since restored, begins anew and says so', async () => {

@@ -143,6 +143,35 @@ describe('samples', () => {
     expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1));
   });
 
+  it('an offset that is not above the highest of its partition counts as taken', async () => {
+    const send = async (partition: string, offset: number) => {
+      const more = { source: 'late', partition, offset: String(offset) };
+      const answer = await post('/core/samples', 'application/json', JSON.stringify([sample('late', offset, 1)]), more);
+      return answer.json().data.isRepeated;
+    };
+    expect([await send('0', 5), await send('0', 4), await send('1', 4), await send('0', 6)]).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
+    expect(readCsv(await csvOf('/core/timeseries/late/samples')).series[0]!.timeMs).toHaveLength(3);
+  });
+
+  // Clients send such text as UTF-8 or as Latin-1, Node's by the type of the body: one partition would be two.
+  it.each(['source', 'partition'])(
+    'a %s beyond ASCII is refused, as its bytes differ between clients',
+    async (name) => {
+      const more = { source: 'mqtt', partition: '0', offset: '3', [name]: 'K\u00fcche' };
+      const answer = await post('/core/samples', 'application/json', JSON.stringify([sample('kitchen', 0, 1)]), more);
+      expect([answer.statusCode, answer.json().status.message]).toEqual([
+        400,
+        `header ${name}: expected printable ASCII characters, received "K\u00fcche"; send others percent-encoded`,
+      ]);
+      expect((await service.app.inject({ url: '/core/timeseries/kitchen/samples', headers })).statusCode).toBe(404);
+    },
+  );
+
   it('the answer says what was left out of a CSV body, and how it was read', async () => {
     const row = '2026-01-01';
     const bodies = [

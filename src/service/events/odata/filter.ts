@@ -134,9 +134,18 @@ function readBoolean(from: ClauseText, expected: string): boolean {
   return word === undefined ? fail(from, expected) : word.toLowerCase() === 'true';
 }
 
+// A date and time, a space, and the digits of an offset.
+const LOST_PLUS = /'?(\d{4}-\d\d-\d\d[T ][\d:.]+ \d\d(?::?\d\d)?)(?![\w.:-])/iy;
+
 // Bare, as in OData, or quoted, as the interface says the field is a string.
 function readInstantLiteral(from: ClauseText, expected: string): string {
   const { position } = from;
+  LOST_PLUS.lastIndex = position;
+  const received = LOST_PLUS.exec(from.text)?.[1];
+  if (received !== undefined) {
+    const suggestion = 'a + in a query is written %2B';
+    fail(from, expected, { received: shorten(received), suggestion });
+  }
   const text = from.text[position] === "'" ? readString(from, expected) : take(from, INSTANT);
   if (text === undefined) return fail(from, expected);
   const reading = readOccurredAt(text.toUpperCase());

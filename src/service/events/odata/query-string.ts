@@ -26,18 +26,38 @@ export function readClauses(rawQuery: string): { texts: ClauseTexts; issues: Cla
     if (decoded === undefined) continue;
     const { name, value } = decoded;
     if (name !== OPTIONS_NAME) {
-      addClause(texts, name, value, issues);
+      addClause(texts, { name, value }, PARAMETERS, issues);
       continue;
     }
     if (hasOptions) issues.push(repeated(name));
-    else for (const clause of splitOptions(value)) addClause(texts, clause.name, clause.value, issues);
+    else for (const clause of splitOptions(value)) addClause(texts, clause, WITHIN_OPTIONS, issues);
     hasOptions = true;
   }
   return { texts, issues };
 }
 
-function addClause(texts: ClauseTexts, name: string, value: string, issues: ClauseIssue[]): void {
-  if (!isClauseName(name)) issues.push(unknownClause(name));
+interface Parameter {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The names that a place may have. */
+interface Place {
+  readonly names: readonly string[];
+  readonly expected: string;
+}
+
+const PARAMETERS: Place = {
+  names: [...clauseNames, OPTIONS_NAME],
+  expected: `one of ${clauseNames.join(', ')} or ${OPTIONS_NAME}`,
+};
+const WITHIN_OPTIONS: Place = {
+  names: clauseNames,
+  expected: `one of ${clauseNames.join(', ')} within ${OPTIONS_NAME}`,
+};
+
+function addClause(texts: ClauseTexts, { name, value }: Parameter, place: Place, issues: ClauseIssue[]): void {
+  if (!isClauseName(name)) issues.push(unknownClause(name, place));
   else if (texts[name] !== undefined) issues.push(repeated(name));
   else texts[name] = value;
 }
@@ -46,13 +66,13 @@ function isClauseName(name: string): name is ClauseName {
   return (clauseNames as readonly string[]).includes(name);
 }
 
-function unknownClause(name: string): ClauseIssue {
+function unknownClause(name: string, { names, expected }: Place): ClauseIssue {
   return {
     clause: shorten(name),
     position: 0,
-    expected: `one of ${clauseNames.join(', ')} or ${OPTIONS_NAME}`,
+    expected,
     received: name === '' ? 'a value without a name' : shorten(name),
-    suggestion: didYouMean(name, [...clauseNames, OPTIONS_NAME]) ?? asHeader(name),
+    suggestion: didYouMean(name, names) ?? asHeader(name),
   };
 }
 
@@ -60,12 +80,12 @@ function repeated(name: string): ClauseIssue {
   return {
     clause: name,
     position: 0,
-    expected: `${name} once, as a parameter or within ${OPTIONS_NAME}`,
+    expected: name === OPTIONS_NAME ? `${name} once` : `${name} once, as a parameter or within ${OPTIONS_NAME}`,
     received: 'it twice',
   };
 }
 
-function decodeParameter(part: string, issues: ClauseIssue[]): { name: string; value: string } | undefined {
+function decodeParameter(part: string, issues: ClauseIssue[]): Parameter | undefined {
   const raw = splitAtEquals(part);
   const name = decodeOnce(raw.name);
   const value = decodeOnce(raw.value);
@@ -109,13 +129,13 @@ function encodingFault(text: string): EncodingFault {
 }
 
 /** Splits at each `&` outside of strings. Quotes within a string are doubled, so quotes come in pairs. */
-function splitOptions(options: string): { name: string; value: string }[] {
+function splitOptions(options: string): Parameter[] {
   const text = options.startsWith('?') ? options.slice(1) : options;
   const clauses = text.match(/(?:[^&']|'[^']*(?:'|$))+/g) ?? [];
   return clauses.map(splitAtEquals);
 }
 
-function splitAtEquals(text: string): { name: string; value: string } {
+function splitAtEquals(text: string): Parameter {
   const equals = text.indexOf('=');
   return equals < 0 ? { name: text, value: '' } : { name: text.slice(0, equals), value: text.slice(equals + 1) };
 }

@@ -1,3 +1,4 @@
+import { describeValue } from '../../../core/errors.js';
 import { groupBy } from '../../../core/group.js';
 import { formatInstant } from '../../../core/instant.js';
 import { jsonNumber } from '../../../core/json-number.js';
@@ -150,7 +151,8 @@ function eventIdOf(legs: readonly Leg[]): string {
 function readEventId(text: string, legCount: number): readonly number[] {
   const parts = text.split('.');
   if (parts.length === legCount && parts.every((part) => /^\d{1,15}$/.test(part))) return parts.map(Number);
-  throw badRequest('header Last-Event-ID: expected the id of an event of this stream');
+  const received = describeValue(text);
+  throw badRequest(`header Last-Event-ID: expected the id of an event of this stream, received ${received}`);
 }
 
 const EMPTY = JSON.stringify({ samples: [] });

@@ -25,7 +25,8 @@ export function registerIngest(app: FastifyInstance, { context, authorize, wake 
     `A body of ${JSON_TYPE} (an array, stored as a whole), ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE} ` +
     '(streamed, stored in parts), optionally compressed with gzip. A sample replaces the one of the same series ' +
     'and time, so sending again is safe. With the headers source, partition and offset, a repeated delivery of a ' +
-    'queue is stored once. Answered once the samples are on the disk.';
+    'queue is stored once: one whose offset is not above the highest of its partition changes nothing. Answered ' +
+    'once the samples are on the disk.';
   const answers = { response: { 200: ingestedAnswer }, description, tags, security };
   const onRequest = authorize('core_write');
   const gatherer = new Gatherer(context);
@@ -97,9 +98,19 @@ function originOf({ headers }: FastifyRequest): Origin | undefined {
     const expected = 'expected all three or none';
     throw badRequest(`headers source, partition and offset: ${expected}, received ${received.join(' and ')}`);
   }
+  checkAscii('source', source);
+  checkAscii('partition', partition);
   if (!/^\d{1,15}$/.test(offset)) {
     const expected = 'a whole number of at most 15 digits';
     throw badRequest(`header offset: expected ${expected}, received ${describeValue(offset)}`);
   }
   return { source, partition, offset: Number(offset) };
+}
+
+// Clients send other characters as UTF-8 or as Latin-1, some as either: one partition would be two.
+function checkAscii(name: string, text: string): void {
+  if (/^[\x20-\x7e]*$/.test(text)) return;
+  const received = describeValue(text);
+  const mend = 'send others percent-encoded';
+  throw badRequest(`header ${name}: expected printable ASCII characters, received ${received}; ${mend}`);
 }
