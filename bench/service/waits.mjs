@@ -25,12 +25,19 @@ const { options, positionals } = readOptions(
   { dist: { type: 'string' }, count: { type: 'number' }, shared: { type: 'boolean' } },
   { allowPositionals: true },
 );
-const modes = { log: measureLog, wide: measureWide, range: measureRange, delete: measureDelete, retention: measureRetention };
+const modes = {
+  log: measureLog,
+  wide: measureWide,
+  range: measureRange,
+  delete: measureDelete,
+  retention: measureRetention,
+};
 const measure = modes[positionals[0]];
 if (measure === undefined || positionals.length !== 1) refuse(`expected one of ${Object.keys(modes).join(', ')}`);
 
 const START_MS = Date.UTC(2026, 0, 1);
 const FRAME_SAMPLES = 1_000_000;
+const HOUR_MS = 3_600_000;
 const folder = mkdtempSync(join(tmpdir(), 'windrow-waits-'));
 const store = ['--data-dir', folder];
 const settings = positionals[0] === 'retention' ? ['--retention-interval', 'PT1S'] : [];
@@ -130,10 +137,7 @@ async function measureDelete() {
   await sleep(2500 * count);
   await askForScope('core_write core_admin');
   let isOver = false;
-  const writes = askUntil(
-    () => isOver,
-    (n) => ask('/core/samples', 'application/json', JSON.stringify([{ timeseriesId: 'live', timestamp: n, val: n }])),
-  );
+  const writes = writeLive(() => isOver);
   await sleep(500);
   const [start, end] = [timeOf(1), timeOf((count - 0.5) * FRAME_SAMPLES)].map((ms) => new Date(ms).toISOString());
   const path = `/core/timeseries/long/samples?startTime=${start}&endTime=${end}`;
@@ -165,7 +169,7 @@ async function measureRetention() {
   for (let hour = 48; hour >= 0; hour--) {
     const samples = Array.from({ length: seriesCount }, (_, i) => ({
       timeseriesId: `s${i}`,
-      timestamp: nowMs - hour * 3_600_000,
+      timestamp: nowMs - hour * HOUR_MS,
       val: i + hour,
     }));
     for (let from = 0; from < seriesCount; from += 5000) {
@@ -174,24 +178,25 @@ async function measureRetention() {
   }
   await sleep(5000);
   let isOver = false;
-  const writes = askUntil(
-    () => isOver,
-    (n) => ask('/core/samples', 'application/json', JSON.stringify([{ timeseriesId: 'live', timestamp: n, val: n }])),
-  );
+  const writes = writeLive(() => isOver);
   await sleep(500);
   const beginMs = performance.now();
-  await ask('/core/retention', 'application/json', JSON.stringify({ keep: "P1D" }));
-  const firstOf = async (i) => {
-    const headers = { authorization: `Bearer ${server.token}` };
-    const answer = await fetch(`${server.url}/core/timeseries/s${i}/samples?metric=Raw&limit=1`, { headers });
-    return JSON.stringify(await answer.json()).slice(0, 300);
-  };
-  console.log(await firstOf(seriesCount - 1));
-  await sleep(60_000);
-  console.log(await firstOf(seriesCount - 1));
+  await ask('/core/retention', 'application/json', JSON.stringify({ keep: 'P1D' }));
+  // Series go in the order of their ids.
+  const last = Array.from({ length: seriesCount }, (_, i) => `s${i}`).reduce((a, b) => (a > b ? a : b));
+  const path = `/core/timeseries/${last}/samples?metric=Raw&endTime=${new Date(nowMs - 25 * HOUR_MS).toISOString()}`;
+  const headers = { authorization: `Bearer ${server.token}` };
+  while ((await (await fetch(server.url + path, { headers })).json()).data.length > 0) await sleep(100);
+  const goneMs = Math.round(performance.now() - beginMs);
   isOver = true;
-  console.log('retention', { items: count, series: seriesCount });
-  console.log('writes', summaryOf(await writes), beginMs);
+  console.log('retention', { items: count, series: seriesCount, goneMs });
+  console.log('writes', summaryOf(await writes));
+}
+
+/** Writes samples of a series of its own until told to stop; returns the times in order. */
+function writeLive(isOver) {
+  const send = (samples) => ask('/core/samples', 'application/json', JSON.stringify(samples));
+  return askUntil(isOver, (n) => send([{ timeseriesId: 'live', timestamp: n, val: n }]));
 }
 
 async function measureWide() {

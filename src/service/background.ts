@@ -40,10 +40,10 @@ export function repeat(
   };
 }
 
-/** Moves samples from the log into segments. */
-export function startCompaction(context: ServiceContext): StopWork {
+/** Moves samples from the log into segments, once it is started. */
+export function createCompactor(context: ServiceContext): Compactor {
   const { storage, samples, prepareMove, scheduler, clock, settings, log, metrics } = context;
-  const compactor = new Compactor({
+  return new Compactor({
     storage,
     samples,
     prepare: prepareMove,
@@ -55,6 +55,4 @@ export function startCompaction(context: ServiceContext): StopWork {
       log.warn({ ...forLog(error), shard }, 'samples were not compacted; will try again later');
     },
   });
-  compactor.start();
-  return () => compactor.stop();
 }

@@ -1,5 +1,5 @@
 import { groupBy } from '../core/group.js';
-import { absorbedCommit } from '../storage/samples/compaction/compactor.js';
+import { absorbedCommit, type Compactor } from '../storage/samples/compaction/compactor.js';
 import {
   createExpiries,
   type Deletable,
@@ -22,24 +22,32 @@ const FAILURE = 'old samples were not deleted';
 /** Whoever knows when items no longer need samples. */
 export type ItemWorker = Pick<Worker, 'deleteExpired' | 'notePositions'>;
 
+/** Whoever moves the log into segments. */
+export type LogMover = Pick<Compactor, 'moveAll'>;
+
+export interface RetentionParts {
+  readonly context: ServiceContext;
+  readonly worker: ItemWorker;
+  readonly compactor: LogMover;
+  readonly isStopped: () => boolean;
+}
+
 /** Deletes samples that have outlived their retention rule, now and then. */
-export function startRetention(context: ServiceContext, worker: ItemWorker): StopWork {
-  const { retentionIntervalMs } = context.settings;
-  return repeat(context, retentionIntervalMs, FAILURE, (isStopped) => deleteOldSamples(context, worker, isStopped));
+export function startRetention(context: ServiceContext, worker: ItemWorker, compactor: LogMover): StopWork {
+  return repeat(context, context.settings.retentionIntervalMs, FAILURE, (isStopped) =>
+    deleteOldSamples({ context, worker, compactor, isStopped }),
+  );
 }
 
 /** Deletes samples that have outlived their retention rule, in short transactions. */
-export async function deleteOldSamples(
-  context: ServiceContext,
-  worker: ItemWorker,
-  isStopped: () => boolean,
-): Promise<void> {
+export async function deleteOldSamples(parts: RetentionParts): Promise<void> {
+  const { context, worker } = parts;
   const { storage, placements, clock, settings } = context;
   // Rules lie in the home shard of their organisation, whose series may lie in any shard.
   for (const [organisation, rules] of groupBy(await listRetention(context, {}), (rule) => rule.organisation)) {
     const { shards } = await placements.of(organisation);
     const expiries = createExpiries(rules, clock.nowMs(), settings.retentionSlackShare);
-    const round = { context, worker, isStopped, organisation, expiries };
+    const round = { ...parts, organisation, expiries };
     await forEachShard(round, shards, (shard) => compactLate(round, shard));
     await worker.notePositions(shards);
     const copied = await readCopied(storage, organisation, shards);
@@ -48,10 +56,7 @@ export async function deleteOldSamples(
 }
 
 /** What the steps of a round of one organisation share. */
-interface Round {
-  readonly context: ServiceContext;
-  readonly worker: ItemWorker;
-  readonly isStopped: () => boolean;
+interface Round extends RetentionParts {
   readonly organisation: string;
   readonly expiries: Expiries;
 }
@@ -75,16 +80,15 @@ async function forEachShard(
 }
 
 /** Moves the log into segments if it has samples that should be gone by now, as only segments are deleted. */
-async function compactLate({ context, isStopped, organisation, expiries }: Round, shard: number): Promise<void> {
+async function compactLate(round: Round, shard: number): Promise<void> {
+  const { context, compactor, isStopped, organisation, expiries } = round;
   const { storage, samples } = context;
   if (!(await storage.maintains(shard))) return;
   await samples.log.loadAll(storage, shard, () => !isStopped());
   const untilCommit = await storage.read(shard, async (tx) =>
     (await samples.log.hasLate(tx, organisation, expiries)) ? absorbedCommit(tx) : undefined,
   );
-  if (untilCommit === undefined) return;
-  const compact = (tx: Transaction) => samples.compact(tx, untilCommit, { isDue: true });
-  while (!isStopped() && (await writeReserved(storage, shard, compact)));
+  if (untilCommit !== undefined && !isStopped()) await compactor.moveAll(shard, untilCommit);
 }
 
 async function deleteOldOfShard(

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { FastifyInstance } from 'fastify';
-import { type StopWork, startCompaction } from './background.js';
+import { createCompactor, type StopWork } from './background.js';
 import type { ServiceContext } from './context.js';
 import { startForgetting } from './events/forget.js';
 import { registerEvents } from './events/routes.js';
@@ -50,6 +50,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
   const tokens = createContinuationTokens(context);
   const pool = openStepPool(context.settings.workerCount, context.scheduler);
   const worker = new Worker(context, pool);
+  const compactor = createCompactor(context);
   let background: readonly StopWork[] = [];
   let prepared: Promise<void> | undefined;
   return {
@@ -92,7 +93,8 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
       registerOperations(app, parts);
     },
     start: () => {
-      background = [startForgetting(context), startCompaction(context), startRetention(context, worker)];
+      compactor.start();
+      background = [startForgetting(context), () => compactor.stop(), startRetention(context, worker, compactor)];
       worker.start();
       prepared = tokens.prepare();
     },

@@ -37,10 +37,10 @@ export function createStoreThreads(script: URL, directory: string, scheduler: Sc
     return threads.run(name, message, { scheduler, ms, leave: () => closeSection(section) });
   };
   return {
-    prepareMove: async (shard, untilCommit) => {
+    prepareMove: async (shard, untilCommit, options) => {
       // Each job has a time limit, and after long there may be more to load than fits into one.
       while (await run<number, boolean>(compacting, 'loadSomeLog', shard));
-      return run<MoveWork, Move | undefined>(compacting, 'prepareMove', { shard, untilCommit });
+      return run<MoveWork, Move | undefined>(compacting, 'prepareMove', { shard, untilCommit, options });
     },
     searchEvents: (search) => run(searching, 'searchEvents', search),
     close: async () => {

@@ -1,4 +1,5 @@
 import { openSqliteStorage } from '../../storage/index.js';
+import type { CompactOptions } from '../../storage/samples/compaction/compact.js';
 import { prepareHere } from '../../storage/samples/compaction/compactor.js';
 import type { Move } from '../../storage/samples/compaction/move.js';
 import { createSampleStore } from '../../storage/samples/store.js';
@@ -22,6 +23,7 @@ export interface StoreMessage<Work> {
 export interface MoveWork {
   readonly shard: number;
   readonly untilCommit: number;
+  readonly options: CompactOptions | undefined;
 }
 
 let section: SectionState;
@@ -67,8 +69,8 @@ export async function loadSomeLog(message: StoreMessage<number>): Promise<boolea
 }
 
 export async function prepareMove(message: StoreMessage<MoveWork>): Promise<Move | undefined> {
-  const { shard, untilCommit } = message.work;
-  return prepareHere(await open(message), samples)(shard, untilCommit);
+  const { shard, untilCommit, options } = message.work;
+  return prepareHere(await open(message), samples)(shard, untilCommit, options);
 }
 
 export async function searchEvents(message: StoreMessage<EventSearch>): Promise<EventPage | undefined> {

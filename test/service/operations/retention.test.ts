@@ -54,6 +54,8 @@ const round = fc.record({
   retained: share,
 });
 
+const retaining = (rig: Rig) => ({ worker: rig.worker(), compactor: rig.compactor, isStopped: () => false });
+
 const value = fc.oneof(fc.integer({ min: -50, max: 50 }), fc.double({ min: -1e6, max: 1e6, noNaN: true }));
 const values = fc.array(value, { minLength: 60, maxLength: 60 });
 const scene = fc
@@ -213,7 +215,7 @@ describe('retention waits', () => {
     const read: Storage['read'] = (shard, work) => storage.read(shard, work);
     const check = () => storage.check();
     const beside = { ...context, storage: { ...storage, read, transaction, check } };
-    await deleteOldSamples(beside, rig.worker(), () => false);
+    await deleteOldSamples({ context: beside, ...retaining(rig) });
     expect(await firstLeft(rig)).toBe(START_MS);
   });
 
@@ -444,11 +446,11 @@ describe('retention of samples that no compaction has moved yet', () => {
     const { context } = rig;
     const scope = { organisation: 'acme', kind: 'samples' as const, timeseriesId: 'young', metric: '' };
     await setRetention(context, { ...scope, keepMs: 6 * HOUR_MS });
-    await deleteOldSamples(context, rig.worker(), () => false);
+    await deleteOldSamples({ context, ...retaining(rig) });
     const inSegments = () => context.storage.read(rig.shardOf('room'), (tx) => tx.count(segments));
     expect(await inSegments()).toBe(0);
     await setRetention(context, { ...scope, keepMs: 2 * HOUR_MS });
-    await deleteOldSamples(context, rig.worker(), () => false);
+    await deleteOldSamples({ context, ...retaining(rig) });
     expect(await inSegments()).toBe(1);
     expect((await rig.stored({ timeseriesId: 'young', metric: 'Raw' })).timeMs).toHaveLength(0);
     expect(await firstLeft(rig)).toBe(START_MS);

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
+import { createCompactor } from '../../../src/service/background.js';
 import type { Scheduler, ServiceContext } from '../../../src/service/context.js';
 import { createMetrics } from '../../../src/service/http/metrics.js';
 import { setRetention } from '../../../src/service/identity/retention.js';
@@ -12,6 +13,7 @@ import { Placements } from '../../../src/service/placements.js';
 import { deleteOldSamples, type ItemWorker } from '../../../src/service/retention.js';
 import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
 import { systemRandom } from '../../../src/service/system.js';
+import type { Compactor } from '../../../src/storage/samples/compaction/compactor.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
 import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';
@@ -24,6 +26,7 @@ import { silentLog } from '../silent-log.js';
 
 /** A worker over the real store, which can be killed at any point; its clock moves only when told to. */
 export interface Rig {
+  readonly compactor: Compactor;
   readonly context: ServiceContext;
   readonly organisation: string;
   /** The shard of a series, and so of the item whose result it is. */
@@ -122,6 +125,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     return worker;
   };
   let worker = start();
+  const compactor = createCompactor(context);
   const read = (reference: SeriesReference, isFinalOnly: boolean, untilMs = Number.POSITIVE_INFINITY) =>
     storage.read(placement.shardOf(reference.timeseriesId), (tx) =>
       samples.read(tx, organisation, reference, { isFinalOnly, untilMs }),
@@ -134,7 +138,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const retain = async (beforeMs: number, by: ItemWorker = worker): Promise<void> => {
     const scope = { organisation, kind: 'samples' as const, timeseriesId: '', metric: '' };
     await setRetention(context, { ...scope, keepMs: clock.nowMs() - beforeMs });
-    await deleteOldSamples(context, by, () => false);
+    await deleteOldSamples({ context, worker: by, compactor, isStopped: () => false });
   };
   const allItems = async () =>
     (await Promise.all(placement.shards.map((shard) => storage.read(shard, (tx) => tx.find(items))))).flat();
@@ -142,6 +146,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     context,
     organisation,
     shardOf: (timeseriesId) => placement.shardOf(timeseriesId),
+    compactor,
     worker: () => worker,
     advance: (byMs) => {
       nowMs += byMs;

@@ -44,7 +44,7 @@ interface Ending extends Deletable {
 type EndsOfItems = readonly (readonly [itemId: string, endMs: number])[];
 
 /** What it takes to move a base by a step, in deliveries of changes to items: it reads, computes and writes. */
-const MOVE_WORK = 8;
+const MOVE_WORK = 20;
 
 /** How often an item begins again whose samples change meanwhile; then they stay until the next time. */
 const OUTDATED_MAX = 3;

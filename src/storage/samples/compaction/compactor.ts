@@ -1,7 +1,8 @@
 import { SHARD_COUNT } from '../../shard.js';
-import type { Reader, Storage } from '../../storage.js';
+import { type Reader, type Storage, writeReserved } from '../../storage.js';
 import { logProgress } from '../../tables/samples.js';
 import type { SampleStore } from '../store.js';
+import type { CompactOptions } from './compact.js';
 import { type Move, storeMove } from './move.js';
 
 export interface CompactorOptions {
@@ -19,7 +20,7 @@ export interface CompactorOptions {
 }
 
 /** Prepares the next move of a shard's log up to a commit; undefined if none is due. */
-export type PrepareMove = (shard: number, untilCommit: number) => Promise<Move | undefined>;
+export type PrepareMove = (shard: number, untilCommit: number, options?: CompactOptions) => Promise<Move | undefined>;
 
 /** Commits of other processes are not announced, so every this many polls it checks all shards. */
 const POLLS_OF_ALL = 60;
@@ -43,8 +44,8 @@ export class Compactor {
   #running: Promise<void> | undefined;
   #stopListening: (() => void) | undefined;
   #isStopping = false;
-  /** Ends the pause, or drops the move that is being prepared. */
-  #endWait: (() => void) | undefined;
+  /** Each ends a pause, or drops a move that is being prepared. */
+  readonly #endWaits = new Set<() => void>();
 
   constructor(options: CompactorOptions) {
     const { storage, samples, prepare = prepareHere(storage, samples), boundOf = absorbedCommit } = options;
@@ -63,8 +64,13 @@ export class Compactor {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#stopListening?.();
-    this.#endWait?.();
+    for (const end of this.#endWaits) end();
     await this.#running;
+  }
+
+  /** Moves all of a shard's log up to a commit, even if it is little; ends early at a stop. */
+  async moveAll(shard: number, untilCommit: number): Promise<void> {
+    while (await this.#move(shard, untilCommit, { isDue: true }));
   }
 
   async #run(): Promise<void> {
@@ -101,7 +107,6 @@ export class Compactor {
     return isMore ? clock.monotonicMs() - startMs : pollIntervalMs;
   }
 
-  /** The transaction only stores what was prepared, so that others do not wait long. */
   async #compact(shard: number): Promise<boolean> {
     const { storage, samples } = this.#options;
     // So that readers find in memory what was written since. If there are none, the next one loads it.
@@ -112,36 +117,51 @@ export class Compactor {
       const bound = await this.#boundOf(tx);
       return (await samples.log.hasRows(tx, bound)) ? bound : undefined;
     });
-    const move = untilCommit === undefined ? undefined : await this.#prepareUnlessStopped(shard, untilCommit);
-    if (move === undefined) return false;
-    return storage.transaction(shard, (tx) => storeMove(tx, move), { usesReserve: true });
+    return untilCommit !== undefined && this.#move(shard, untilCommit);
   }
 
-  /** A thread that hangs must not hold up a stop. */
-  async #prepareUnlessStopped(shard: number, untilCommit: number): Promise<Move | undefined> {
-    if (this.#isStopping) return undefined;
-    return new Promise((resolve, reject) => {
-      this.#endWait = () => resolve(undefined);
-      this.#prepare(shard, untilCommit).then(resolve, reject);
-    });
+  /**
+   * The transaction only stores what was prepared, so that others do not wait long.
+   *
+   * @returns whether there is more to move.
+   */
+  async #move(shard: number, untilCommit: number, options?: CompactOptions): Promise<boolean> {
+    // A thread that hangs must not hold up a stop.
+    const move = await this.#unlessStopped(() => this.#prepare(shard, untilCommit, options));
+    return move !== undefined && writeReserved(this.#options.storage, shard, (tx) => storeMove(tx, move));
   }
 
   async #pause(durationMs: number): Promise<void> {
-    if (this.#isStopping) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#options.scheduler.after(durationMs, resolve);
-      this.#endWait = () => {
-        cancel();
-        resolve();
-      };
+    let cancel = () => {};
+    await this.#unlessStopped(
+      () =>
+        new Promise<void>((resolve) => {
+          cancel = this.#options.scheduler.after(durationMs, resolve);
+        }),
+    );
+    cancel();
+  }
+
+  /** What comes of some work; undefined at once if a stop comes before. */
+  async #unlessStopped<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    if (this.#isStopping) return undefined;
+    let end = () => {};
+    const stopped = new Promise<undefined>((resolve) => {
+      end = () => resolve(undefined);
     });
+    this.#endWaits.add(end);
+    try {
+      return await Promise.race([work(), stopped]);
+    } finally {
+      this.#endWaits.delete(end);
+    }
   }
 }
 
 export function prepareHere(storage: Storage, samples: SampleStore): PrepareMove {
-  return async (shard, untilCommit) => {
+  return async (shard, untilCommit, options) => {
     await samples.log.loadAll(storage, shard);
-    return storage.read(shard, (tx) => samples.prepareMove(tx, untilCommit));
+    return storage.read(shard, (tx) => samples.prepareMove(tx, untilCommit, options));
   };
 }
 
