@@ -50,6 +50,8 @@ export interface Rig {
   kill(): Promise<void>;
   /** From its n-th transaction on, none of the worker's writes reach the disk: `times` times, or for good. */
   failFrom(transactionCount: number, times?: number): void;
+  /** Calls something before each transaction of the worker, until it is restarted. */
+  beforeTransactions(work: () => Promise<void>): void;
   /** From now on, what the worker reads from the shard reaches it only after `end`; `begun` resolves at the first. */
   holdReads(shard: number): { readonly begun: Promise<void>; readonly end: () => void };
   items(): Promise<ItemRow[]>;
@@ -188,6 +190,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       worker = start();
     },
     failFrom: (count, times) => mortal.failFrom(count, times),
+    beforeTransactions: (before) => mortal.beforeTransactions(before),
     holdReads: (shard) => mortal.holdReads(shard),
     items: allItems,
     stored: (reference, isFinalOnly = false) => read(reference, isFinalOnly),
@@ -228,6 +231,7 @@ function mortalStorage(storage: Storage) {
   let timesLeft = 0;
   const isFailing = (): boolean => left-- <= 0 && timesLeft-- > 0;
   const afterRead = new Map<number, () => Promise<void>>();
+  let before = async (): Promise<void> => {};
   const mortal: Storage = {
     read: async (shard, work) => {
       const result = await storage.read(shard, work);
@@ -236,7 +240,8 @@ function mortalStorage(storage: Storage) {
     },
     lastCommit: (shard) => storage.lastCommit(shard),
     recentCommit: (shard) => storage.recentCommit(shard),
-    transaction: (shard, work, claim) => {
+    transaction: async (shard, work, claim) => {
+      await before();
       const inTransaction = async (tx: Transaction) => {
         const result = await work(tx);
         if (isFailing()) throw new Error('simulated: nothing got to the disk');
@@ -259,6 +264,9 @@ function mortalStorage(storage: Storage) {
     failFrom: (count: number, times = Number.POSITIVE_INFINITY) => {
       left = count;
       timesLeft = times;
+    },
+    beforeTransactions: (work: () => Promise<void>) => {
+      before = work;
     },
     holdReads: (shard: number) => {
       let end = (): void => {};

@@ -69,6 +69,8 @@ export interface CheckpointSession {
   /** The same transaction; getting it marks the session as written. */
   readonly writer: Transaction;
   readonly sizes: WorkerSizes;
+  /** The item no longer starts from its base. */
+  noteBaseLost(): void;
 }
 
 /** `item_checkpoints` without the states, which may be large and are read only to resume. */
@@ -187,6 +189,7 @@ export class Checkpoints {
   }
 
   async drop(session: CheckpointSession, one: Checkpoint): Promise<void> {
+    if (one === this.base) session.noteBaseLost();
     this.#list = this.#list.filter((kept) => kept !== one);
     await session.writer.delete(itemCheckpoints, [...this.#ofItem, ['ordinal', '=', one.ordinal]]);
   }
@@ -202,6 +205,7 @@ export class Checkpoints {
   async #keep(session: CheckpointSession, count: number): Promise<void> {
     const first = this.#list[count];
     if (first === undefined) return;
+    if (first === this.base) session.noteBaseLost();
     this.#list = this.#list.slice(0, count);
     await session.writer.delete(itemCheckpoints, [...this.#ofItem, ['ordinal', '>=', first.ordinal]]);
   }

@@ -37,6 +37,8 @@ export class ItemCache {
   readonly backlog = new Backlog();
   /** Of all shards. */
   readonly sources: SourceCache;
+  /** How often an item has lost its base, or may have, as all was forgotten. */
+  lostBaseCount = 0;
 
   constructor(shard: number, sources: SourceCache) {
     this.#shard = shard;
@@ -74,6 +76,7 @@ export class ItemCache {
   }
 
   clear(): void {
+    this.lostBaseCount++;
     this.#claimSequence = -1;
     this.#absorbedCommit = -1;
     this.#catalogCommit = -1;

@@ -1,4 +1,3 @@
-import { nextDouble } from '../../../core/next-double.js';
 import {
   type Deletable,
   deleteExpired,
@@ -9,8 +8,8 @@ import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import { awaitsResults, findBusyElsewhere } from './awaited.js';
 import type { BaseMove } from './base.js';
-import type { Item } from './item.js';
 import type { Session } from './session.js';
+import { dropFailedBases, type Ending, findTaken, type TakenSeries } from './taken.js';
 
 /** What a round keeps for longer than its rule, over all transactions of a shard, so that the log says it once. */
 export interface Kept {
@@ -34,11 +33,6 @@ export interface RetentionParts {
 
 /** The items of other shards with work to do, whose results may change. */
 type Elsewhere = ReadonlySet<string>;
-
-/** A series with segments that have expired, and where the last of them ends. */
-interface Ending extends Deletable {
-  readonly endMs: number;
-}
 
 /** The items that read such series, each with the latest of these ends. */
 type EndsOfItems = readonly (readonly [itemId: string, endMs: number])[];
@@ -67,11 +61,7 @@ export async function deleteTaken(
     const found = await parts.inSession((session) => findEndings(session, organisation, some));
     if (found === undefined || found.endings.length === 0) continue;
     await moveBases(parts, organisation, found.items, elsewhere);
-    for (let left = found.endings; left.length > 0 && !parts.isStopping(); ) {
-      const current = left;
-      const doneCount = await parts.inSession((session) => deleteSome(session, organisation, current, parts.kept));
-      left = left.slice(doneCount ?? left.length);
-    }
+    await deleteEndings({ ...parts, organisation }, found.endings);
   }
 }
 
@@ -160,33 +150,31 @@ async function computeMove(
   return end ?? 'failed';
 }
 
-/** @returns how many of the first series are done. */
-async function deleteSome(
-  session: Session,
-  organisation: string,
+/** Deletes what all items have taken. If an item loses its base meanwhile, it begins again, up to some times. */
+async function deleteEndings(
+  parts: RetentionParts & { readonly organisation: string },
   endings: readonly Ending[],
-  { seriesKeys }: Kept,
-): Promise<number> {
-  const taken: Deletable[] = [];
-  for (const one of endings) {
-    const { row, beforeMs, endMs } = one;
-    let takenMs = Number.POSITIVE_INFINITY;
-    const readers = await session.readersOf(organisation, row);
-    for (const { base, sources } of readers) takenMs = Math.min(takenMs, base.takenMs(sources.indexOf(row)));
-    if (takenMs < endMs) seriesKeys.add(row.seriesKey);
-    else seriesKeys.delete(row.seriesKey);
-    const cut = { ...one, beforeMs: Math.min(beforeMs, nextDouble(takenMs)) };
-    await dropBehind(session, readers, cut);
-    taken.push(cut);
-    await session.countWork();
+): Promise<void> {
+  let left = endings;
+  for (let count = 0; count < OUTDATED_MAX && left.length > 0; count++) {
+    const taken = await findTaken(parts, left);
+    const deletable = taken === undefined ? undefined : await dropFailedBases(parts, taken);
+    if (deletable !== undefined) left = left.slice(await deleteSeries(parts, deletable));
   }
-  return deleteExpired(session.writer, taken);
 }
 
-/** Items that have failed do not hold what is about to be deleted: their bases go with it. */
-async function dropBehind(session: Session, readers: readonly Item[], cut: Deletable): Promise<void> {
-  const failed = readers.filter(({ schedule }) => schedule.isOver);
-  const lastMs = failed.length === 0 ? undefined : await lastExpiredMs(session.tx, cut);
-  if (lastMs === undefined) return;
-  for (const { base, sources } of failed) await base.dropBehind(session, sources.indexOf(cut.row), lastMs);
+/** @returns how many of the first series are done: not all if an item has lost its base, or at a stop. */
+async function deleteSeries(parts: RetentionParts, { series, basesVersion }: TakenSeries): Promise<number> {
+  for (const { row, takenMs, endMs } of series) {
+    if (takenMs < endMs) parts.kept.seriesKeys.add(row.seriesKey);
+    else parts.kept.seriesKeys.delete(row.seriesKey);
+  }
+  for (let done = 0; ; ) {
+    if (done === series.length || parts.isStopping()) return done;
+    const doneCount = await parts.inSession(async (session) =>
+      session.basesVersion === basesVersion ? deleteExpired(session.writer, series.slice(done)) : undefined,
+    );
+    if (doneCount === undefined) return done;
+    done += doneCount;
+  }
 }

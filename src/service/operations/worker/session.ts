@@ -102,6 +102,15 @@ export class Session implements ItemSession {
     this.#isWorkDue = true;
   }
 
+  /** Whether an item was added or replaced, or starts from somewhere before its base again, since this was the same. */
+  get basesVersion(): string {
+    return `${this.catalogCommit} ${this.#cache.lostBaseCount}`;
+  }
+
+  noteBaseLost(): void {
+    this.#cache.lostBaseCount++;
+  }
+
   touch(item: Item, isReplay: boolean): void {
     this.#backlog.touched.add(item, isReplay);
   }
