@@ -20,6 +20,9 @@ const CHANGES_READ = 500;
 /** Each this many steps of an item count as the work of one more item. */
 const STEPS_PER_ITEM = 4;
 
+/** Changes that are delivered to items, and items that are settled. */
+export type AbsorbingWork = 'deliveries' | 'settling';
+
 /** One transaction of the worker; the cache agrees with the state that it sees. */
 export class Session implements ItemSession {
   readonly context: ServiceContext;
@@ -154,15 +157,15 @@ export class Session implements ItemSession {
   /**
    * Absorbs what items have not seen of the log.
    *
-   * @param workMax how much to do in this transaction: changes delivered to items, and items settled.
-   * @returns whether that was all.
+   * @param most how much to do in this transaction.
+   * @returns what is left.
    */
-  async absorb(workMax: number): Promise<boolean> {
+  async absorb(most: Readonly<Record<AbsorbingWork, number>>): Promise<AbsorbingWork | 'nothing'> {
     // Settling reads what is stored, so all changes are delivered before.
     do {
-      if (!(await this.#deliver(workMax))) return false;
+      if (!(await this.#deliver(most.deliveries))) return 'deliveries';
     } while (await this.#readLog());
-    return this.settle(workMax);
+    return (await this.settle(this.#workCount + most.settling)) ? 'nothing' : 'settling';
   }
 
   /** Reads the next changes of the log, and their readers; false at its end. */

@@ -12,7 +12,7 @@ import { ItemBugError, type PendingStep, type StepOutcome } from './item.js';
 import { ItemCache } from './item-cache.js';
 import { Replication } from './replication.js';
 import { deleteTaken, type Kept } from './retention.js';
-import { Session } from './session.js';
+import { type AbsorbingWork, Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
 
@@ -29,8 +29,11 @@ export interface WorkerParts {
   readonly sources: SourceCache;
 }
 
-/** If a transaction leaves some of the log, the next one absorbs this much more, to overtake all writers. */
-const CATCH_UP = 1.25;
+/**
+ * If a transaction leaves some of the log, the next one absorbs this much more, to overtake all writers. To settle an
+ * item takes ten times as long as to deliver a change to it, and there are at most as many as items.
+ */
+const CATCH_UP: Readonly<Record<AbsorbingWork, number>> = { deliveries: 1.25, settling: 1.05 };
 
 /** The work of one shard, for as long as its claim is held. */
 export class ShardWorker {
@@ -223,7 +226,7 @@ export class ShardWorker {
     const { sizes } = this.#parts;
     let attemptCount = 0;
     let isMore = false;
-    let workMax = sizes.workPerTransaction;
+    const most = { deliveries: sizes.workPerTransaction, settling: sizes.workPerTransaction };
     const inTransaction = async (tx: Transaction): Promise<Result | undefined> => {
       this.#waiting = undefined;
       isMore = false;
@@ -231,7 +234,9 @@ export class ShardWorker {
       if (attemptCount++ > 0) this.#cache.clear();
       const session = await Session.open(this.#context, this.#cache, sizes, this.claim, tx);
       if (session === undefined) return undefined;
-      isMore = !(await session.absorb(workMax));
+      const left = await session.absorb(most);
+      isMore = left !== 'nothing';
+      if (left !== 'nothing') most[left] *= CATCH_UP[left];
       const result = isMore ? undefined : await work(session);
       // Others may read the results that changed.
       if (!isMore) await session.settle();
@@ -254,7 +259,6 @@ export class ShardWorker {
       attemptCount = 0;
       const result = await this.#alone(transact);
       if (!isMore) return result;
-      workMax *= CATCH_UP;
       // Requests that wait are answered before the next transaction, however short the last one was.
       await nextTurn();
     }
