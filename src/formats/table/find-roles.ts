@@ -33,13 +33,13 @@ export function findRoles(given: readonly ColumnFacts[], options: RoleOptions, f
   const metricColumn = ids.length === 0 ? -1 : table.named(METRIC_NAMES, [timeColumn, ...idColumns]);
   const used = [timeColumn, clockColumn, metricColumn, ...idColumns];
   const rest = columns.flatMap((_, column) => (used.includes(column) ? [] : [column]));
-  const found = { timeColumn, clockColumn, ids, metricColumn };
+  const found = { timeColumn, clockColumn, ids, metricColumn, unusedNotes: [] };
   const days = table.days(timeColumn, clockColumn, rest);
   if (days !== undefined) {
     notes.push(`a day in each row, in ${days.length} columns from ${days[0]!.name} to ${days.at(-1)!.name}`);
     if (ids.length > 0) notes.push(...table.idNotes(ids));
     else table.failAtSeveralSeries(timeColumn, clockColumn, rest, days);
-    return { ...found, layout: 'days', values: days, notes, unusedNotes: [] };
+    return { ...found, layout: 'days', values: days, notes };
   }
   if (ids.length > 0) {
     const values = table.longValues(rest, notes);
@@ -50,8 +50,7 @@ export function findRoles(given: readonly ColumnFacts[], options: RoleOptions, f
   const isSingle = options.layout === 'single' || (options.value === undefined && table.isPair(rest));
   const layout = isSingle && options.layout !== 'wide' ? 'single' : 'wide';
   table.failAtSeveralSeries(timeColumn, clockColumn, rest);
-  const ofLayout = layout === 'single' ? values.slice(0, 1) : values;
-  return { ...found, layout, values: ofLayout, notes, unusedNotes: [] };
+  return { ...found, layout, values: layout === 'single' ? values.slice(0, 1) : values, notes };
 }
 
 /** Finds the roles of a table's columns. */
@@ -295,8 +294,8 @@ class Table {
   /** Of the long layout. Whoever names the columns of values knows of the others. */
   unusedNotes(rest: readonly number[], values: readonly ValueColumn[]): string[] {
     if (this.#options.value !== undefined) return [];
-    const isUsed = (column: number): boolean => values.some((value) => value.column === column);
-    const unused = rest.filter((column) => !isUsed(column) && !INFLUX_NAMES.includes(this.#names[column]!));
+    const used = values.map(({ column }) => column);
+    const unused = rest.filter((column) => !used.includes(column) && !INFLUX_NAMES.includes(this.#names[column]!));
     const names = this.#named(unused).map(({ name }) => name);
     return names.length > 0 ? [`columns left out: ${names.join(', ')}`] : [];
   }
