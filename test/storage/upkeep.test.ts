@@ -291,7 +291,7 @@ describe('the upkeep of a store', () => {
     // 1,000 hours are no eighth more than 900.
     await retain(900, 0);
     expect(await left()).toMatchObject({ sampleCount: 1000 });
-    expect(await retain(720, 0)).toEqual([25, 9, 0]);
+    expect(await retain(720, 0)).toEqual([34, 27, 20, 13, 6, 0]);
     expect(await left()).toMatchObject({ sampleCount: 720, firstMs: times[280], lastMs: times.at(-1) });
     await retain(720, 90);
     expect(await left()).toMatchObject({ sampleCount: 720 });

@@ -15,7 +15,7 @@ import { packSegment, segmentRange, segmentsFrom, unpackIfSound } from '../segme
 import { findSeries } from './move.js';
 
 /** The most segments that a transaction deletes, so that others do not wait long. */
-const SEGMENTS_PER_TRANSACTION = 96;
+const SEGMENTS_PER_TRANSACTION = 100;
 
 /** Series looked through in one read. */
 const SERIES_PER_READ = 1000;
