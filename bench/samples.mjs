@@ -21,7 +21,7 @@ const ORGANISATION = 'bench';
 const MINUTE_MS = 60_000;
 const START_MS = 1_704_067_200_000;
 
-const { openSqliteStorage, createSampleStore, segments } = await loadSources();
+const { openSqliteStorage, createSampleStore, compactNow, segments } = await loadSources();
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 await measureAppends();
@@ -35,6 +35,7 @@ async function loadSources() {
   const contents = `
     export { openSqliteStorage } from './src/storage/index.js';
     export { createSampleStore } from './src/storage/samples/store.js';
+    export { compactNow } from './test/storage/samples/compact-now.js';
     export { segments } from './src/storage/tables/samples.js';`;
   const stdin = { contents, resolveDir: root };
   await build({
@@ -105,7 +106,7 @@ function batch(seriesCount, perSeries, commit) {
 
 async function compactAll(storage, samples) {
   const startMs = performance.now();
-  while (await storage.transaction(SHARD, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true })));
+  while (await storage.transaction(SHARD, (tx) => compactNow(samples, tx, tx.lastCommit, { isEager: true })));
   return performance.now() - startMs;
 }
 
@@ -145,7 +146,7 @@ async function fill(storage, samples, { timeMs, value }) {
     const change = { timeseriesId: 'a', metric: 'Raw', ...columns };
     await storage.transaction(SHARD, (tx) => samples.append(tx, ORGANISATION, [change]));
     const startMs = performance.now();
-    while (await storage.transaction(SHARD, (tx) => samples.compact(tx, tx.lastCommit)));
+    while (await storage.transaction(SHARD, (tx) => compactNow(samples, tx, tx.lastCommit)));
     compactMs += performance.now() - startMs;
   }
   return compactMs + (await compactAll(storage, samples));

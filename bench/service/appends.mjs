@@ -28,7 +28,8 @@ async function load() {
   await build({
     stdin: {
       contents: `export { openPostgresStorage } from './src/storage/postgres/open.ts';
-        export { createSampleStore } from './src/storage/samples/store.ts';`,
+        export { createSampleStore } from './src/storage/samples/store.ts';
+        export { compactNow } from './test/storage/samples/compact-now.ts';`,
       resolveDir: join(import.meta.dirname, '../..'),
     },
     outfile,
@@ -89,12 +90,12 @@ function changesOf(seriesCount, samples, at, prefix = 'device') {
 async function run() {
   await server.create();
   await server.start();
-  const { openPostgresStorage, createSampleStore } = await load();
+  const { openPostgresStorage, createSampleStore, compactNow } = await load();
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
   const storage = await openPostgresStorage({ address: await server.createDatabase(DATABASE), clock });
   const samples = createSampleStore({ clock });
   const append = (changes) => storage.transaction(SHARD, (tx) => samples.append(tx, 'acme', changes));
-  const compact = () => storage.transaction(SHARD, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true }));
+  const compact = () => storage.transaction(SHARD, (tx) => compactNow(samples, tx, tx.lastCommit, { isEager: true }));
   const compactAll = async () => {
     while (await compact());
   };

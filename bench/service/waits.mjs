@@ -176,6 +176,13 @@ async function measureRetention() {
       await ask('/core/samples', 'application/json', JSON.stringify(samples.slice(from, from + 5000)));
     }
   }
+  // Until the last item has taken all of them, and they are in segments.
+  const countOf = async (id, query) => {
+    const headers = { authorization: `Bearer ${server.token}` };
+    const answer = await fetch(`${server.url}/core/timeseries/${id}/samples?${query}`, { headers });
+    return (await answer.json()).data.length;
+  };
+  while ((await countOf(`s${seriesCount - 1}`, `metric=Hourly${count - 1}`)) < 49) await sleep(100);
   await sleep(5000);
   let isOver = false;
   const writes = writeLive(() => isOver);
@@ -184,9 +191,8 @@ async function measureRetention() {
   await ask('/core/retention', 'application/json', JSON.stringify({ keep: 'P1D' }));
   // Series go in the order of their ids.
   const last = Array.from({ length: seriesCount }, (_, i) => `s${i}`).reduce((a, b) => (a > b ? a : b));
-  const path = `/core/timeseries/${last}/samples?metric=Raw&endTime=${new Date(nowMs - 25 * HOUR_MS).toISOString()}`;
-  const headers = { authorization: `Bearer ${server.token}` };
-  while ((await (await fetch(server.url + path, { headers })).json()).data.length > 0) await sleep(100);
+  const dayBefore = new Date(nowMs - 25 * HOUR_MS).toISOString();
+  while ((await countOf(last, `metric=Raw&endTime=${dayBefore}`)) > 0) await sleep(100);
   const goneMs = Math.round(performance.now() - beginMs);
   isOver = true;
   console.log('retention', { items: count, series: seriesCount, goneMs });

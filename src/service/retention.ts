@@ -25,7 +25,8 @@ export type ItemWorker = Pick<Worker, 'deleteExpired' | 'notePositions'>;
 /** Whoever moves the log into segments. */
 export type LogMover = Pick<Compactor, 'moveAll'>;
 
-export interface RetentionParts {
+/** What a round of retention works with. */
+export interface RoundParts {
   readonly context: ServiceContext;
   readonly worker: ItemWorker;
   readonly compactor: LogMover;
@@ -40,7 +41,7 @@ export function startRetention(context: ServiceContext, worker: ItemWorker, comp
 }
 
 /** Deletes samples that have outlived their retention rule, in short transactions. */
-export async function deleteOldSamples(parts: RetentionParts): Promise<void> {
+export async function deleteOldSamples(parts: RoundParts): Promise<void> {
   const { context, worker } = parts;
   const { storage, placements, clock, settings } = context;
   // Rules lie in the home shard of their organisation, whose series may lie in any shard.
@@ -56,7 +57,7 @@ export async function deleteOldSamples(parts: RetentionParts): Promise<void> {
 }
 
 /** What the steps of a round of one organisation share. */
-interface Round extends RetentionParts {
+interface Round extends RoundParts {
   readonly organisation: string;
   readonly expiries: Expiries;
 }

@@ -14,6 +14,7 @@ import type { Storage } from '../../src/storage/storage.js';
 import { retention, segments } from '../../src/storage/tables/samples.js';
 import { openDatabase } from './faults.js';
 import { temporaryDirectory } from './open-temporary.js';
+import { compactNow } from './samples/compact-now.js';
 
 const SHARD = 7;
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
@@ -55,7 +56,7 @@ describe('the upkeep of a store', () => {
   const read = (storage: Storage, metric: string, range = {}) =>
     storage.read(SHARD, (tx) => createSampleStore({ clock }).read(tx, 'acme', of(metric), range));
   const compact = async (storage: Storage) => {
-    const work = () => storage.transaction(SHARD, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true }));
+    const work = () => storage.transaction(SHARD, (tx) => compactNow(samples, tx, tx.lastCommit, { isEager: true }));
     while (await work());
   };
 
@@ -184,7 +185,7 @@ describe('the upkeep of a store', () => {
     await append(storage, 'Raw', 0, 20_000);
     expect(await checkStore(directory)).toMatchObject({ logRowCount: 1, faults: [] });
     // Its row stays for one more round.
-    while (await storage.transaction(SHARD, (tx) => samples.compact(tx, 1)));
+    while (await storage.transaction(SHARD, (tx) => compactNow(samples, tx, 1)));
     expect(await checkStore(directory)).toMatchObject({ logRowCount: 0, sampleCount: 20_000, faults: [] });
     await storage.close();
     flipWithin(storedBytes('sample_log', 'changes'));

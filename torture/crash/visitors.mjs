@@ -46,9 +46,14 @@ export function openToVisitors({ command, store, random, counts }) {
   };
 }
 
+const sqlite = {
+  name: 'sqlite3',
+  words: ({ store }) => [SQLITE, '-cmd', '.timeout 30000', join(store, 'windrow.db'), READ],
+};
 const PROGRAMS = [
-  { name: 'sqlite3', words: ({ store }) => [SQLITE, '-cmd', '.timeout 30000', join(store, 'windrow.db'), READ] },
-  { name: 'sqlite3', words: ({ store }) => [SQLITE, '-cmd', '.timeout 30000', join(store, 'windrow.db'), READ] },
+  // The oldest of them comes most often.
+  sqlite,
+  sqlite,
   { name: 'list', words: ({ command, store }) => windrow(command, 'client', 'list', '--data-dir', store) },
   { name: 'check', words: ({ command, store }) => windrow(command, 'check', store) },
   {

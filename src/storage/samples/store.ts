@@ -13,7 +13,7 @@ import {
 import { type AppendOptions, type AppendParts, append, createSeries, logChanges } from './append.js';
 import { Catalogue, type KnownSeries, seriesNamed } from './catalogue.js';
 import { Compaction, type CompactOptions } from './compaction/compact.js';
-import { type Move, storeMove } from './compaction/move.js';
+import type { Move } from './compaction/move.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
 import { readChange } from './log-bytes.js';
 import { LogLoading } from './log-loading.js';
@@ -397,12 +397,6 @@ export class SampleStore {
    */
   prepareMove(tx: Reader, untilCommit: number, options: CompactOptions = {}): Promise<Move | undefined> {
     return this.#compaction.prepare(tx, untilCommit, options);
-  }
-
-  /** Prepares a move and stores it, in one transaction; returns whether there is more to move. */
-  async compact(tx: Transaction, untilCommit: number, options: CompactOptions = {}): Promise<boolean> {
-    const move = await this.prepareMove(tx, untilCommit, options);
-    return move !== undefined && storeMove(tx, move);
   }
 }
 

@@ -13,6 +13,7 @@ import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { checkpointChecksum, itemCheckpoints } from '../../../src/storage/tables/operations.js';
 import { segments } from '../../../src/storage/tables/samples.js';
 import { expectSame, sceneArbitrary } from '../../laws/running.js';
+import { compactNow } from '../../storage/samples/compact-now.js';
 import { failingStorage } from '../failing-storage.js';
 import { silentLog } from '../silent-log.js';
 import { bodyOf, share } from './drawn.js';
@@ -209,7 +210,7 @@ describe('retention waits', () => {
       if (shard !== room || held !== undefined) return storage.transaction(shard, work, options);
       held = rig.holdReads(room);
       await storage.transaction(room, (tx) => samples.append(tx, 'acme', [late]));
-      while (await storage.transaction(room, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true })));
+      while (await storage.transaction(room, (tx) => compactNow(samples, tx, tx.lastCommit, { isEager: true })));
       return storage.transaction(shard, work, options).finally(held.end);
     };
     const read: Storage['read'] = (shard, work) => storage.read(shard, work);
@@ -601,7 +602,7 @@ describe('the bases of items', () => {
   it('are computed in many transactions, so that writers need not wait', async () => {
     await open({ inlineSamplesMax: 20, sliceSamples: 10, sourceSamplesMin: 5, replaySamplesMax: 40 });
     await send(0, 400);
-    while (await inShard((tx) => rig.context.samples.compact(tx, tx.lastCommit, { isEager: true })));
+    while (await inShard((tx) => compactNow(rig.context.samples, tx, tx.lastCommit, { isEager: true })));
     const before = await rig.context.storage.lastCommit(rig.shardOf('room'));
     await rig.deleteBefore(START_MS + 5 * HOUR_MS);
     expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);

@@ -20,6 +20,7 @@ import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { type ItemRow, items, itemWork } from '../../../src/storage/tables/operations.js';
 import { logProgress } from '../../../src/storage/tables/samples.js';
 import { folderInMemory } from '../../folder-in-memory.js';
+import { compactNow } from '../../storage/samples/compact-now.js';
 import { type StoreUnderTest, storeUnderTest } from '../../storage/under-test.js';
 import { spread } from '../groups-under-test.js';
 import { silentLog } from '../silent-log.js';
@@ -135,7 +136,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const compactSome = (shard: number) =>
     storage.transaction(shard, async (tx) => {
       const absorbed = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
-      return samples.compact(tx, absorbed, { isEager: true });
+      return compactNow(samples, tx, absorbed, { isEager: true });
     });
   const retain = async (beforeMs: number, by: ItemWorker = worker): Promise<void> => {
     const scope = { organisation, kind: 'samples' as const, timeseriesId: '', metric: '' };

@@ -18,6 +18,7 @@ import {
 } from '../../../src/storage/tables/operations.js';
 import { series } from '../../../src/storage/tables/samples.js';
 import { expectSame } from '../../laws/running.js';
+import { compactNow } from '../../storage/samples/compact-now.js';
 import { failingStorage, type Trouble } from '../failing-storage.js';
 import { change, item, minutes, START_MS } from './posted.js';
 import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
@@ -66,7 +67,7 @@ describe('after retention has deleted samples', () => {
     const results = () => rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true);
     const before = await results();
     const sources = await storage.transaction(shard, async (tx) => {
-      while (await samples.compact(tx, tx.lastCommit, { isEager: true }));
+      while (await compactNow(samples, tx, tx.lastCommit, { isEager: true }));
       await tx.delete(itemCheckpoints, []);
       return tx.find(series, { where: [['timeseriesId', '=', 'room']] });
     });

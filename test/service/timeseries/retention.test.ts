@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runBatch } from '../../../src/index.js';
 import { readOperations } from '../../../src/service/operations/request.js';
 import { itemCheckpoints } from '../../../src/storage/tables/operations.js';
+import { compactNow } from '../../storage/samples/compact-now.js';
 import { item, minutes, openPosting, type Posting } from '../operations/posted.js';
 
 const DAY_MS = 86_400_000;
@@ -56,7 +57,7 @@ it.each([
 const compactAll = async () => {
   const { storage, samples, placements } = posting.service.service.context;
   for (const shard of (await placements.of('acme')).shards) {
-    while (await storage.transaction(shard, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true })));
+    while (await storage.transaction(shard, (tx) => compactNow(samples, tx, tx.lastCommit, { isEager: true })));
   }
 };
 const passTenMinutes = async (isDone: () => Promise<boolean>) => {

@@ -7,6 +7,7 @@ import type { SampleStore } from '../../../src/storage/samples/store.js';
 import { shardOf } from '../../../src/storage/shard.js';
 import type { Transaction } from '../../../src/storage/storage.js';
 import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
+import { compactNow } from '../../storage/samples/compact-now.js';
 import { openTestService, type TestService } from '../app.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -479,7 +480,7 @@ describe('samples', () => {
       const json = JSON.stringify(written);
       await post('/core/samples', 'application/json', json);
       await ofShard(async (tx, samples) => {
-        if (place === 'segments') while (await samples.compact(tx, tx.lastCommit, { isEager: true }));
+        if (place === 'segments') while (await compactNow(samples, tx, tx.lastCommit, { isEager: true }));
         const [row] = await tx.find(sampleLog);
         const [segment] = await tx.find(segments);
         const flipped = (bytes: Uint8Array) => bytes.map((byte, i) => (i === bytes.length - 3 ? byte ^ 4 : byte));
@@ -501,7 +502,7 @@ describe('samples', () => {
       expect(readCsv(await csvOf(url)).series).toEqual([]);
       await post('/core/samples', 'application/json', json);
       expect(readCsv(await csvOf(url)).series[0]!.value).toHaveLength(100);
-      while (await ofShard((tx, samples) => samples.compact(tx, tx.lastCommit, { isEager: true })));
+      while (await ofShard((tx, samples) => compactNow(samples, tx, tx.lastCommit, { isEager: true })));
       expect(readCsv(await csvOf(url)).series[0]!.value).toHaveLength(100);
       expect((await send('DELETE', `${url}?all=true`)).json().data).toEqual({ samplesDeleted: 100 });
     },

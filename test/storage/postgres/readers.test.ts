@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSampleStore } from '../../../src/storage/samples/store.js';
+import { compactNow } from '../samples/compact-now.js';
 import { hasPostgres, openTemporaryPostgres } from './open.js';
 
 const SHARD = 5;
@@ -25,7 +26,7 @@ describe.runIf(hasPostgres)('readers of PostgreSQL, each with a snapshot of its 
           await samples.append(tx, ORGANISATION, [change]);
         });
         if (i % 3 === 2)
-          await storage.transaction(SHARD, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true }));
+          await storage.transaction(SHARD, (tx) => compactNow(samples, tx, tx.lastCommit, { isEager: true }));
       }
       isWriting = false;
     };

@@ -8,6 +8,7 @@ import type { Reader, Storage, Transaction } from '../../../src/storage/storage.
 import { sampleLog, series } from '../../../src/storage/tables/samples.js';
 import { turnsDuring } from '../../service/turns-during.js';
 import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
+import { compactNow } from './compact-now.js';
 
 // The cache in memory is never ahead of the disk, and never hides what another process changed there.
 
@@ -170,7 +171,7 @@ describe('the log in memory', () => {
     await append(a, 1);
     await append(a, 2);
     const older = await bed.read(readProgress);
-    await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit));
+    await bed.write((tx) => compactNow(bed.samples, tx, tx.lastCommit));
     await append(a, 3);
     await bed.read(async (tx) => {
       const logs = new PendingLogs();
@@ -199,7 +200,7 @@ describe('the log in memory', () => {
       );
     }
     expect(await bed.read((tx) => timesOf(tx, a))).toEqual([1, 2, 3, 4]);
-    await bed.write((tx) => bed.samples.compact(tx, 1, { isEager: true }));
+    await bed.write((tx) => compactNow(bed.samples, tx, 1, { isEager: true }));
     const dropping = turnsDuring(() => bed.read((tx) => timesOf(tx, a)));
     const reads = [a, many[0]!, many[7999]!].map((of) => bed.read((tx) => timesOf(tx, of)));
     const readsOfLater = [5, 6, 7].map(async (timeMs) => {
@@ -237,7 +238,7 @@ describe('the log in memory', () => {
     });
     const ofSeries = { organisation: ORGANISATION, key: 1 };
     const older = await logs.open(reader(2), await bed.read(readProgress));
-    await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit));
+    await bed.write((tx) => compactNow(bed.samples, tx, tx.lastCommit));
     await append(a, 3);
     const [progress, lastCommit] = await bed.read(async (tx) => [await readProgress(tx), tx.lastCommit] as const);
     expect((await (await logs.open(reader(lastCommit), progress)).patchOf(ofSeries)).timeMs).toEqual(

@@ -6,6 +6,7 @@ import type { SampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader } from '../../../src/storage/storage.js';
 import { type SegmentRow, sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
+import { compactNow } from './compact-now.js';
 
 // A bit flips in a row of the log: what it may have changed is named and refused, and nothing else.
 
@@ -45,7 +46,7 @@ async function check(of: SeriesReference, range: SampleRange, organisation: stri
     atMs = await bed.read((tx) => bed.samples.check(tx, organisation, of, rest));
   }
 }
-const compact = () => bed.write((tx) => bed.samples.compact(tx, tx.lastCommit, { isEager: true }));
+const compact = () => bed.write((tx) => compactNow(bed.samples, tx, tx.lastCommit, { isEager: true }));
 
 /** Flips a bit of a row on the disk; the process that reads it next has not seen the row before. */
 async function flip(commit: number, placeOf: (bytes: Uint8Array) => number): Promise<void> {

@@ -7,6 +7,7 @@ import type { SampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader, Transaction } from '../../../src/storage/storage.js';
 import { expectEqual } from '../../equality.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
+import { compactNow } from './compact-now.js';
 import { applyToModel, expectSameColumns, type Model, modelColumns } from './model.js';
 import { type Act, METRICS, RESULT, rangeArbitrary, type Step, stepArbitrary } from './steps.js';
 
@@ -76,7 +77,7 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
     for (let isMore = true, call = 0; isMore; call++) {
       expect(call).toBeLessThan(CALLS_MAX);
       const samples = processes[call % 2]!;
-      isMore = await bed.write((tx) => samples.compact(tx, tx.lastCommit, { isEager: true }), call % 2);
+      isMore = await bed.write((tx) => compactNow(samples, tx, tx.lastCommit, { isEager: true }), call % 2);
     }
     await expectAll(timeseriesId, world, ranges);
   }
@@ -159,7 +160,7 @@ async function take(
     }
     case 'compact':
       for (let call = 0; call < act.calls; call++) {
-        if (!(await samples.compact(tx, tx.lastCommit - act.backBy, { isEager: act.isEager }))) return;
+        if (!(await compactNow(samples, tx, tx.lastCommit - act.backBy, { isEager: act.isEager }))) return;
       }
       return;
     case 'provisional': {

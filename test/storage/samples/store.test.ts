@@ -5,6 +5,7 @@ import { ForgottenChangesError, ResultSeriesError } from '../../../src/storage/s
 import type { SegmentRow } from '../../../src/storage/tables/samples.js';
 import { logProgress, sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
+import { compactNow } from './compact-now.js';
 import { columnsOf } from './model.js';
 
 const a: SeriesReference = { timeseriesId: 'a', metric: 'Raw' };
@@ -25,7 +26,7 @@ function seconds(fromS: number, untilS: number, version = 0) {
 const append = (of: SeriesReference, fromS: number, untilS: number, version = 0) =>
   bed.write((tx) => bed.samples.append(tx, ORGANISATION, [{ ...of, ...seconds(fromS, untilS, version) }]));
 const compactAll = async () => {
-  while (await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit, { isEager: true })));
+  while (await bed.write((tx) => compactNow(bed.samples, tx, tx.lastCommit, { isEager: true })));
 };
 const rowsOf = (): Promise<SegmentRow[]> => bed.read((tx) => tx.find(segments));
 const read = (of: SeriesReference) => bed.read((tx) => bed.samples.read(tx, ORGANISATION, of));
@@ -145,7 +146,7 @@ describe('a follower of the log', () => {
   it('is told if the log no longer reaches back: one round of compaction after it was compacted', async () => {
     for (const fromS of [0, 20_000, 40_000]) {
       await append(a, fromS, fromS + 20_000);
-      await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit));
+      await bed.write((tx) => compactNow(bed.samples, tx, tx.lastCommit));
     }
     const rows = await bed.read((tx) => tx.find(sampleLog));
     expect(rows.map(({ sampleCount }) => sampleCount)).toEqual([20_000]);
@@ -160,9 +161,9 @@ describe('compaction', () => {
   it('moves no commit after its bound, and nothing while there is little', async () => {
     await append(a, 0, 100);
     await append(a, 100, 200);
-    expect(await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit))).toBe(false);
+    expect(await bed.write((tx) => compactNow(bed.samples, tx, tx.lastCommit))).toBe(false);
     expect(await rowsOf()).toEqual([]);
-    await bed.write((tx) => bed.samples.compact(tx, 1, { isEager: true }));
+    await bed.write((tx) => compactNow(bed.samples, tx, 1, { isEager: true }));
     expect((await rowsOf()).map(({ sampleCount }) => sampleCount)).toEqual([100]);
     expect((await bed.read((tx) => tx.find(sampleLog))).map(({ commit }) => commit)).toEqual([2]);
   });
