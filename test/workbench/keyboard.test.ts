@@ -23,11 +23,15 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
     await press(page, 'Add the first step');
+    // The browser gives the focus back before it says that the dialog has closed.
+    const isGone = () => eventually(() => page.locator('dialog').count()).toBe(0);
     await page.keyboard.press('Escape');
     await eventually(() => focused(page)).toBe('button Add the first step');
+    await isGone();
     await press(page, 'Add the first step');
     await press(page, 'Close');
     await eventually(() => focused(page)).toBe('button Add the first step');
+    await isGone();
     await addStep(page, 'mul');
     await eventually(() => focused(page)).toBe('li Step 1, Mul');
     await addStep(page, 'round');

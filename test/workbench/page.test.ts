@@ -468,7 +468,8 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(async () => linkText(other.page.url())).toContain('"draft":[]');
     await other.page.reload();
     await other.page.getByRole('button', { name: 'Add the first step' }).waitFor();
-    expect(await other.page.locator('.message').count()).toBe(0);
+    // Once the sample is there again, nothing is said.
+    await eventually(() => other.page.locator('.message').allTextContents()).toEqual([]);
   });
 
   it('has as its sample the file of the same name in docs/examples', async () => {
