@@ -141,9 +141,10 @@ describe('/openapi.json', () => {
       ['Last-Event-ID'],
       ['text/event-stream'],
     ]);
-    // The ids that follow.ts writes: a commit of each group.
+    // The ids that follow.ts writes: the store, and a commit of each group.
     const { pattern } = Object(live.parameters?.find(({ name }) => name === 'Last-Event-ID')?.schema);
-    expect(['5', '12.7.345', 'x'].map((id) => new RegExp(String(pattern)).test(id))).toEqual([true, true, false]);
+    const ids = ['0123abcd-5', '0123abcd-12.7.345', '5', 'x'];
+    expect(ids.map((id) => new RegExp(String(pattern)).test(id))).toEqual([true, true, false, false]);
     expect(headers(document.paths['/core/timeseries']!.get!)).toEqual(['PageSize', 'continuationToken']);
   });
 

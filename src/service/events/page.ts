@@ -160,8 +160,8 @@ async function countMatches(
 }
 
 /**
- * The last event returned; undefined when versions of that state have been forgotten, or the store has no such state:
- * since a backup was restored, its next commits are others than those of the token.
+ * The last event returned; undefined when versions of that state have been forgotten, or the store has no such state,
+ * as in a database that was set back while the service ran.
  */
 async function lastGiven(
   tx: Reader,

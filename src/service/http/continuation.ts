@@ -37,6 +37,7 @@ const HEAD_BYTES = 1 + SALT_BYTES + NONCE_BYTES;
 const KEY_BYTES = 32;
 const TOKEN_CHARS_MAX = 4096;
 const SECRET_NAME = 'continuation';
+const FINGERPRINT_CHARS = 8;
 
 /** Creates tokens that carry a place in a list from one request to the next, by way of the caller. */
 export function createContinuationTokens(context: Context) {
@@ -70,6 +71,12 @@ export function createContinuationTokens(context: Context) {
       if (clock.nowMs() >= expiresMs) throw expiredToken();
       return { place, expiresMs };
     },
+    /** Names the store, by its key: 8 hexadecimal digits, others once a backup was restored. */
+    fingerprint: async (): Promise<string> =>
+      createHmac('sha256', await readKey())
+        .update('fingerprint')
+        .digest('hex')
+        .slice(0, FINGERPRINT_CHARS),
   });
 }
 

@@ -114,8 +114,8 @@ function registerFollowing(app: FastifyInstance, parts: RouteParts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
   const answer = createAnswer(app, parts, onRequest);
   const description =
-    'Events `samples` with {timeseriesId, metric, samples, deleted?}; the id is the commit, so that Last-Event-ID ' +
-    'resumes a broken connection. `reset`: too old to resume; read the series again. `stop`: the stream ends.';
+    'Events `samples` with {timeseriesId, metric, samples, deleted?}; the id tells the commit, so that Last-Event-ID ' +
+    'resumes a broken connection. `reset`: it cannot be resumed; read the series again. `stop`: the stream ends.';
   const common = { description, tags, security, produces: ['text/event-stream'] };
   routes.get(
     '/core/timeseries/:timeseriesId/live',
@@ -145,7 +145,7 @@ function registerFollowing(app: FastifyInstance, parts: RouteParts): void {
 
 function createAnswer(
   app: FastifyInstance,
-  { context, stopping }: RouteParts,
+  { context, tokens, stopping }: RouteParts,
   onRequest: ReturnType<RouteParts['authorize']>,
 ) {
   const feeds = new Feeds(context);
@@ -160,6 +160,7 @@ function createAnswer(
       organisation,
       references,
       lastEventId: lastEventIdOf(request),
+      store: await tokens.fingerprint(),
       signal: closing.signal,
       // A token may expire, or be revoked, while its streams are open.
       isAllowed: () => isAuthorized(onRequest.call(app, request, reply)),

@@ -1,7 +1,9 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError, StorageFullError, UnknownCommitError } from '../errors.js';
+import { quote } from '../sql/statements.js';
 import type { Storage, StorageClock } from '../storage.js';
+import { secrets } from '../tables/identity.js';
 import { tables as ownTables } from '../tables/index.js';
 import { WorkerLock } from './claims.js';
 import {
@@ -114,7 +116,7 @@ function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): 
     readVersion(database, path, schema);
     configure(database, directory);
     migrate(database, path, schema);
-    checkCopy(database, path);
+    checkCopy(database, path, schema);
     // Short, since it blocks the thread; longer waits are retried without blocking.
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return database;
@@ -152,10 +154,11 @@ function configure(database: Database, directory: string): void {
 }
 
 /**
- * Files that were copied while a server wrote to them may not match, and such a store may fail much later. So a store
- * whose file differs from when it was last opened is checked once.
+ * Looks once at a store whose file differs from when it was last opened: it was copied, or restored. Files that were
+ * copied while a server wrote to them may not match, and such a store may fail much later. And its next commits differ
+ * from those of the store it was copied from: with new secrets, no token or id that names a place in those is taken.
  */
-function checkCopy(database: Database, path: string): void {
+function checkCopy(database: Database, path: string, { tables = ownTables }: Schema): void {
   const { ino, birthtimeMs } = statSync(path);
   const identity = `${ino} ${Math.floor(birthtimeMs)}`;
   const known = readMeta(database, 'file');
@@ -169,6 +172,7 @@ function checkCopy(database: Database, path: string): void {
         `${path}: the files of this copy do not belong together: ${mend} (${fault})`,
       );
     }
+    if (tables.some(({ name }) => name === secrets.name)) database.exec(`DELETE FROM ${quote(secrets.name)}`);
   }
   writeMeta(database, 'file', identity);
 }

@@ -90,7 +90,7 @@ describe('old versions of events', () => {
     ]);
   });
 
-  it('of a state that a restored backup lacks are not taken from what was written since', async () => {
+  it.each([0, 5])('of a state that a restored backup lacks are not taken from %i commits since', async (count) => {
     const folder = folderInMemory('windrow-restored-');
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     let directory = join(folder, 'first');
@@ -108,8 +108,11 @@ describe('old versions of events', () => {
     await restoreStore(join(folder, 'backup'), join(folder, 'second'), false);
     directory = join(folder, 'second');
     await service.reopen();
+    for (let i = 0; i < count; i++) await own.post('main', [{ id: `since${i}` }]);
     const second = await own.list('main', '$orderby=id', { continuationtoken });
-    expect(second.body.status.message).toMatch(/the token has expired; start again/);
+    expect(second.statusCode).toBe(400);
+    expect(second.body.status.message).toMatch(/is not one of this service .*; start again without it/);
+    expect((await own.list('main', '$orderby=id')).body.data).toHaveLength(2 + count);
   });
 
   it('are forgotten in commits of limited size', async () => {

@@ -49,6 +49,12 @@ async function follow(path: string, lastEventId?: string, as = headers): Promise
   return reader;
 }
 
+/** The commit in the id of an event. */
+function commitIn(lastEventId: string): number {
+  expect(lastEventId).toMatch(/^[0-9a-f]{8}-\d+$/);
+  return Number(lastEventId.slice(9));
+}
+
 async function take(reader: EventReader, count: number): Promise<ReceivedEvent[]> {
   const events = [];
   for (let i = 0; i < count; i++) events.push((await reader.next())!);
@@ -71,7 +77,7 @@ describe('samples are followed as server-sent events', () => {
       ['samples', samples(1, 1.5)],
       ['samples', samples(0, -2)],
     ]);
-    const ids = [first!, ...events].map(({ lastEventId }) => Number(lastEventId));
+    const ids = [first!, ...events].map(({ lastEventId }) => commitIn(lastEventId));
     expect(ids).toEqual([ids[0], ids[0]! + 1, ids[0]! + 2]);
   });
 
@@ -146,9 +152,9 @@ describe('samples are followed as server-sent events', () => {
     await expect
       .poll(() => {
         service.clock.advance(16_000);
-        return Number(reader.lastEventId);
+        return commitIn(reader.lastEventId);
       })
-      .toBe(Number(first!.lastEventId) + 3);
+      .toBe(commitIn(first!.lastEventId) + 3);
     expect(reader.comments.length).toBeGreaterThan(0);
     await write([row('a', 5, 5)]);
     expect((await next)!.data.samples).toHaveLength(1);
@@ -216,14 +222,23 @@ describe('samples are followed as server-sent events', () => {
     });
   });
 
-  it('an id beyond all commits, as of another shard or a store since restored, begins anew and says so', async () => {
-    const reader = await follow('/core/timeseries/a/live', '999999');
-    const [first, reset] = await take(reader, 2);
-    expect([first!.type, reset!.type]).toEqual(['samples', 'reset']);
-    await write([row('a', 1, 1.5)]);
-    const [next] = await take(reader, 1);
-    expect(next!.data).toMatchObject({ samples: [{ val: 1.5 }] });
-    expect(Number(next!.lastEventId)).toBeLessThan(999_999);
+  it('an id beyond all commits, as of another shard, or of another store begins anew and says so first', async () => {
+    const [{ lastEventId }] = (await take(await follow('/core/timeseries/a/live'), 1)) as [ReceivedEvent];
+    const [store, commit] = lastEventId.split('-') as [string, string];
+    const other = store === '00000000' ? '11111111' : '00000000';
+    for (const id of [`${store}-999999`, `${other}-999999`, `${other}-${commit}`, `${other}-0`, `${other}-1.2.3`]) {
+      const reader = await follow('/core/timeseries/a/live', id);
+      const events = await take(reader, 2);
+      expect(events.map(({ type }) => type)).toEqual(['reset', 'samples']);
+      expect(events.map((event) => commitIn(event.lastEventId) >= commitIn(lastEventId))).toEqual([true, true]);
+      await write([row('a', 1, 1.5)]);
+      const [next] = await take(reader, 1);
+      expect(next!.data).toMatchObject({ samples: [{ val: 1.5 }] });
+    }
+    const answer = await fetch(`${url}/core/timeseries/a/live`, {
+      headers: { ...headers, 'last-event-id': `${lastEventId}.1` },
+    });
+    expect(answer.status).toBe(400);
   });
 
   it('followers that disconnect leave nothing behind', async () => {
@@ -328,12 +343,13 @@ describe('samples are followed as server-sent events', () => {
     const join = async (context: ServiceContext, feeds: Feeds, timeseriesId: string, lastEventId?: string) => {
       const references = [{ timeseriesId, metric: 'Raw' }];
       const { signal } = aborting;
-      const follower = { organisation: 'acme', references, lastEventId, signal, isAllowed: async () => true };
+      const follower = { organisation: 'acme', references, lastEventId, store, signal, isAllowed: async () => true };
       const events = await followSeries(context, feeds, follower);
       joined.push(events);
       await events.next();
       return events;
     };
+    const store = '0123abcd';
     const columns = { timeMs: Float64Array.of(START_MS + 1), value: Float64Array.of(7) };
     const change = (timeseriesId: string) => ({ timeseriesId, metric: 'Raw', ...columns });
 
@@ -347,7 +363,7 @@ describe('samples are followed as server-sent events', () => {
       const commit = await storage.lastCommit(shardOf('a'));
       const late = await storage.transaction(shardOf('a'), async (tx) => {
         await samples.append(tx, 'acme', [change('a')]);
-        return join(context, feeds, 'a', String(commit));
+        return join(context, feeds, 'a', `${store}-${commit}`);
       });
       expect((await late.next()).value).toContain('"val":7');
     });
@@ -368,7 +384,7 @@ describe('samples are followed as server-sent events', () => {
       await join(context, feeds, 'other');
       const commit = await storage.lastCommit(home);
       const late = new Promise<AsyncGenerator<string>>((resolve) => {
-        afterRead = async () => resolve(await join(context, feeds, 'a', String(commit)));
+        afterRead = async () => resolve(await join(context, feeds, 'a', `${store}-${commit}`));
       });
       await storage.transaction(home, (tx) => samples.append(tx, 'acme', [change('a'), change('other')]));
       expect((await (await late).next()).value).toContain('"val":7');

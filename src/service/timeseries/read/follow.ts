@@ -20,6 +20,8 @@ export interface Follower {
   readonly references: readonly SeriesReference[];
   /** `Last-Event-ID`: where to begin; by default after what is stored now. */
   readonly lastEventId: string | undefined;
+  /** The fingerprint of the store, in the id of each event: the commits of a store that was restored are others. */
+  readonly store: string;
   readonly signal: AbortSignal;
   /** Whether the follower may still see what it follows: asked before samples are sent, once a second at most. */
   readonly isAllowed: () => Promise<boolean>;
@@ -46,12 +48,12 @@ export async function follow(
   feeds: Feeds,
   follower: Follower,
 ): Promise<AsyncGenerator<string>> {
-  const { organisation, references, lastEventId } = follower;
+  const { organisation, references, lastEventId, store } = follower;
   const placement = await context.placements.of(organisation);
   const parts = groupBy(references, ({ timeseriesId }) => placement.shardOf(timeseriesId));
   // In a fixed order, because the id of an event has a commit for each shard.
   const shards = [...parts.keys()].sort((a, b) => a - b);
-  const from = lastEventId === undefined ? undefined : readEventId(lastEventId, shards.length);
+  const from = lastEventId === undefined ? undefined : readEventId(lastEventId, store, shards.length);
   const alarm = createAlarm(context, follower.signal);
   const legs = shards.map((shard, index): Leg => {
     const part = parts.get(shard)!;
@@ -64,42 +66,46 @@ export async function follow(
       commit: from?.[index] ?? Number.NaN,
     };
   });
-  return followLegs(context, follower, legs, alarm);
+  return followLegs(context, follower, legs, alarm, lastEventId !== undefined && from === undefined);
 }
 
+/** @param isOfOther whether the id to begin after is of another store. */
 async function* followLegs(
   context: ServiceContext,
-  { signal, isAllowed }: Follower,
+  { signal, isAllowed, store }: Follower,
   legs: readonly Leg[],
   alarm: ReturnType<typeof createAlarm>,
+  isOfOther: boolean,
 ): AsyncGenerator<string> {
   const { storage, clock } = context;
+  const idNow = (): string => writeEventId(store, legs);
   const isQuiet = (): boolean =>
     legs.every(({ commit, subscription }) => subscription.isEmpty && commit >= subscription.fromCommit);
   try {
-    let isOfFuture = false;
+    let isReset = isOfOther;
     for (const leg of legs) {
       await leg.feed.join(leg.subscription);
       if (leg.commit <= leg.subscription.fromCommit) continue;
       const last = await storage.lastCommit(leg.shard);
-      // Of another shard, or of a store since restored: nothing would be sent before there are as many commits.
-      isOfFuture ||= leg.commit > last;
+      // Of another shard: nothing would be sent before there are as many commits.
+      isReset ||= leg.commit > last;
       if (!(leg.commit <= last)) leg.commit = last;
     }
-    yield writeEvent('samples', eventIdOf(legs), EMPTY);
-    if (isOfFuture) yield writeEvent('reset', eventIdOf(legs), RESET);
+    // First: whoever has an id of this store must know that it does not continue the one before.
+    if (isReset) yield writeEvent('reset', idNow(), RESET);
+    yield writeEvent('samples', idNow(), EMPTY);
     let quietSinceMs = clock.monotonicMs();
     let allowedMs = quietSinceMs;
     while (!signal.aborted) {
       if (clock.monotonicMs() - allowedMs >= ALLOWED_MS) {
         if (!(await isAllowed())) {
-          yield writeEvent('stop', eventIdOf(legs), ENDED);
+          yield writeEvent('stop', idNow(), ENDED);
           return;
         }
         allowedMs = clock.monotonicMs();
       }
       let isAll = true;
-      for (const leg of legs) isAll = (yield* tellOf(context, signal, legs, leg)) && isAll;
+      for (const leg of legs) isAll = (yield* tellOf(context, signal, idNow, leg)) && isAll;
       if (isAll && isQuiet()) await alarm.wait(KEEP_ALIVE_MS);
       if (clock.monotonicMs() - quietSinceMs < KEEP_ALIVE_MS) continue;
       quietSinceMs = clock.monotonicMs();
@@ -107,7 +113,7 @@ async function* followLegs(
         leg.commit = Math.max(leg.commit, leg.subscription.take(leg.commit).lastCommit);
       }
       // The id alone is no event, but moves Last-Event-ID on: past what others write.
-      yield `: still here\nid: ${eventIdOf(legs)}\n\n`;
+      yield `: still here\nid: ${idNow()}\n\n`;
     }
     yield writeEvent('stop', undefined, STOPPING);
   } finally {
@@ -120,7 +126,7 @@ async function* followLegs(
 async function* tellOf(
   { storage, samples }: ServiceContext,
   signal: AbortSignal,
-  legs: readonly Leg[],
+  idNow: () => string,
   leg: Leg,
 ): AsyncGenerator<string, boolean> {
   const { shard, subscription, commit, isWanted } = leg;
@@ -130,27 +136,30 @@ async function* tellOf(
       : subscription.take(commit);
   if (isForgotten) {
     leg.commit = lastCommit;
-    yield writeEvent('reset', eventIdOf(legs), RESET);
+    yield writeEvent('reset', idNow(), RESET);
   }
   for (const [text, endedCommit] of writeChanges(changes)) {
     // A follower that takes its time is not sent to for ever either.
     if (signal.aborted) return false;
     // The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
     if (endedCommit !== undefined) leg.commit = endedCommit;
-    yield endedCommit === undefined ? text : `id: ${eventIdOf(legs)}\n${text}`;
+    yield endedCommit === undefined ? text : `id: ${idNow()}\n${text}`;
   }
   leg.commit = Math.max(commit, lastCommit);
   return isAll;
 }
 
-/** The commits of the shards that are followed, in the order of their numbers. */
-function eventIdOf(legs: readonly Leg[]): string {
-  return legs.map(({ commit }) => commit).join('.');
+/** The store, and the commits of the shards that are followed, in the order of their numbers. */
+function writeEventId(store: string, legs: readonly Leg[]): string {
+  return `${store}-${legs.map(({ commit }) => commit).join('.')}`;
 }
 
-function readEventId(text: string, legCount: number): readonly number[] {
-  const parts = text.split('.');
-  if (parts.length === legCount && parts.every((part) => /^\d{1,15}$/.test(part))) return parts.map(Number);
+/** The commits of an id; undefined if it is of another store. */
+function readEventId(text: string, store: string, legCount: number): readonly number[] | undefined {
+  const [, ofStore, commits = ''] = /^([0-9a-f]{8})-(\d{1,15}(?:\.\d{1,15})*)$/.exec(text) ?? [];
+  const parts = commits.split('.').map(Number);
+  if (ofStore !== undefined && ofStore !== store) return undefined;
+  if (ofStore !== undefined && parts.length === legCount) return parts;
   const received = describeValue(text);
   throw badRequest(`header Last-Event-ID: expected the id of an event of this stream, received ${received}`);
 }
