@@ -54,11 +54,16 @@ export const explainCommand: Command = {
   ],
   act: async (given, io) => {
     const graph = textOf(given, '--graph');
+    const isJson = given.options.has('--json');
     const path = argumentOf(given, explainCommand);
+    if (graph === '-' && isJson) {
+      throw new WindrowError('arguments', '--graph: expected a file, received `-`: standard output is for the plan');
+    }
     if (graph !== undefined) checkWritten([path], [['--graph', [graph]]], io);
     const plan = await readPlan(path, textOf(given, '--timezone'), io);
-    if (graph !== undefined) return drawInto(graph, plan, io);
-    await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(plan, null, 2)}\n` : explain(plan));
+    const code = graph === undefined ? EXIT_DONE : await drawInto(graph, plan, io);
+    if (code !== EXIT_DONE || (graph !== undefined && !isJson)) return code;
+    await io.stdout.write(isJson ? `${JSON.stringify(plan, null, 2)}\n` : explain(plan));
     return EXIT_DONE;
   },
 };

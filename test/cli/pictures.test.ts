@@ -36,6 +36,15 @@ describe('pictures', () => {
   it('draw a pipeline', async () => {
     const { world } = drawn();
     expect(await world.run('explain', '~/request.json', '--graph', '~/g.svg')).toMatchObject({ code: 0, stdout: '' });
+    const { stdout: plan } = await world.run('explain', '~/request.json', '--json');
+    const both = await world.run('explain', '~/request.json', '--json', '--graph', '~/both.svg');
+    expect(both).toMatchObject({ code: 0, stdout: plan });
+    expect(world.read('both.svg')).toBe(world.read('g.svg'));
+    expect(await world.run('explain', '~/request.json', '--json', '--graph', '-')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'windrow: --graph: expected a file, received `-`: standard output is for the plan\n',
+    });
     expect(world.read('g.svg')).toMatch(/^<svg [\s\S]*office\/Raw[\s\S]*each value times 2[\s\S]*office\/Result/);
   });
 
