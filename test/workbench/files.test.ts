@@ -117,7 +117,8 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     };
     await drag(600, 300, { items: [], files });
     await page.getByRole('region', { name: 'january.csv' }).waitFor();
-    expect(await page.locator('.message').textContent()).toMatch(/^year: this is a folder; drop the files in it/);
+    const message = () => page.locator('.message').textContent();
+    await eventually(message).toMatch(/^year: this is a folder; drop the files in it/);
     await page.getByRole('button', { name: 'Dismiss' }).click();
     const json = (await page.getByLabel('Request as JSON').boundingBox())!;
     await drag(json.x + 20, json.y + 10, { items: [{ mimeType: 'text/plain', data: 'moved' }] });
