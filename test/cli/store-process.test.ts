@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readEvents } from '../service/server-sent-events.js';
 import { addClient, commandPath, type Serving, serve, temporaryFolder, tokenOf, windrow } from '../service/serving.js';
 
 const quiet = ['--log-level', 'error'];
@@ -120,6 +121,66 @@ it('a restore replaces a store only with --force, and never one that a service h
   await server.ended;
   expect((await windrowAlone('restore', file, '--to', data, '--force')).code).toBe(0);
   expect(JSON.parse((await windrowAlone('client', 'list', '--json', '--data-dir', data)).stdout)).toHaveLength(1);
+});
+
+it('after a restore, followers and pages of before begin anew, however much was written since', async () => {
+  const folder = temporaryFolder();
+  const [data, file] = [join(folder, 'data'), join(folder, 'backup.db')];
+  // Not in this process, as above.
+  const words = ['client', 'add', 'a', '--org', 'acme', '--scope', 'core_read core_write', '--json'];
+  const client = JSON.parse((await windrowAlone(...words, '--data-dir', data)).stdout);
+  const allowed = ['collection', 'add', 'alarms', '--org', 'acme', '--allow', client.clientId];
+  expect((await windrowAlone(...allowed, '--data-dir', data)).code).toBe(0);
+  const collection = { ercollectionid: 'alarms' };
+  const post = async ({ url }: Serving, path: string, body: object, headers: Record<string, string>) => {
+    const json = { ...headers, ...collection, 'content-type': 'application/json' };
+    expect((await fetch(url + path, { method: 'POST', headers: json, body: JSON.stringify(body) })).ok).toBe(true);
+  };
+  /** A commit of samples and one of events for each of these numbers. */
+  const write = async (server: Serving, headers: Record<string, string>, from: number, count: number) => {
+    for (let i = from; i < from + count; i++) {
+      const timestamp = new Date(START_MS + i * 1000).toISOString();
+      await post(server, '/core/samples', [{ timeseriesId: 'a', timestamp, val: i }], headers);
+      await post(server, '/core/events', { id: `e${i % 10}`, name: String(i) }, headers);
+    }
+  };
+  const follow = async ({ url }: Serving, headers: Record<string, string>) => {
+    const answer = await fetch(`${url}/core/timeseries/a/live`, { headers });
+    return readEvents(answer.body!);
+  };
+  const first = await serve(['--data-dir', data, ...quiet]);
+  const before = await tokenOf(first.url, client);
+  await write(first, before, 0, 10);
+  expect((await windrowAlone('backup', data, '--to', file)).code).toBe(0);
+  await write(first, before, 10, 5);
+  const followed = await follow(first, before);
+  const place = (await followed.next())!.lastEventId;
+  await followed.close();
+  const page = await fetch(`${first.url}/core/events?$orderby=id`, {
+    headers: { ...before, ...collection, PageSize: '3' },
+  });
+  const { paging } = (await page.json()) as { paging: { continuationToken: string } }; // `as`: what is tested below
+  first.child.kill('SIGTERM');
+  await first.ended;
+
+  expect((await windrowAlone('restore', file, '--to', data, '--force')).code).toBe(0);
+  const second = await serve(['--data-dir', data, ...quiet]);
+  const after = await tokenOf(second.url, client);
+  // More commits than were lost.
+  await write(second, after, 100, 20);
+  const resumed = await follow(second, { ...after, 'last-event-id': place });
+  expect([(await resumed.next())!.type, (await resumed.next())!.type]).toEqual(['reset', 'samples']);
+  await write(second, after, 200, 1);
+  const next = (await resumed.next())!;
+  expect(next.data.samples.map(({ val }) => val)).toEqual([200]);
+  await resumed.close();
+  const continued = { ...after, ...collection, continuationToken: paging.continuationToken };
+  expect((await fetch(`${second.url}/core/events?$orderby=id`, { headers: continued })).status).toBe(400);
+  // What it says itself is good.
+  await write(second, after, 201, 1);
+  const again = await follow(second, { ...after, 'last-event-id': next.lastEventId });
+  expect([(await again.next())!, (await again.next())!].map(({ data }) => data.samples.length)).toEqual([0, 1]);
+  await again.close();
 });
 
 it('check names damage and exits with 1; a path that is not a store is reported', async () => {

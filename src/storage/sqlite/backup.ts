@@ -16,7 +16,7 @@ import { StorageError } from '../errors.js';
 import { type Database, failureOf, loadSqlite, SqliteFailure } from './database.js';
 import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
 import { explained, FILE_NAME, faultsOf, refuseOther } from './open.js';
-import { readVersion } from './schema.js';
+import { readVersion, writeMeta } from './schema.js';
 import { writeUnfinished } from './unfinished.js';
 
 /** How long to wait for another program that locks the file. */
@@ -145,6 +145,8 @@ async function checkCopyOf(source: string, copy: string, mend: string): Promise<
   try {
     database.all('PRAGMA journal_mode = DELETE');
     checkStoreIn(database, source, mend);
+    // Whoever opens it sees that it is a copy, even if its file gets the number of the one that it was copied from.
+    writeMeta(database, 'file', 'copied');
   } finally {
     database.close();
   }
