@@ -67,6 +67,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     rewriteUrl: originForm,
     clientErrorHandler: answerBrokenRequest,
   });
+  // Node would leave out all headers after the 2000th, the length of a body too: their bytes are bounded instead.
+  app.server.maxHeadersCount = 0;
   const idOf = createRequestIds({ random });
   app.server.on('checkExpectation', (request, response) => refuseExpectation(request, response, log, idOf(request)));
   addNotFound(app);

@@ -484,6 +484,12 @@ describe('over a socket', () => {
     expect(large).toMatch(/^HTTP\/1.1 431 .*16 KiB.*"code":"431"/s);
   });
 
+  it('a header that decides the meaning is found behind thousands of others', async () => {
+    const begin = `GET /core/timeseries HTTP/1.1\r\nhost: a\r\n${authorization()}${'a:\r\n'.repeat(3000)}`;
+    expect(await exchange([`${begin}host: b\r\n\r\n`])).toMatch(/^HTTP\/1.1 400 .*header host: expected once/s);
+    expect(await exchange([`${begin}transfer-encoding: gzip, chunked\r\n\r\n`])).toMatch(/^HTTP\/1.1 501 /);
+  });
+
   it.each([
     ['/core/timeseries/b\u00fcro/samples', 'the URL is malformed: '],
     ["/core/events?$filter=name eq 'x'", 'the first line of the request is malformed: '],
