@@ -128,6 +128,15 @@ describe('a body that does not arrive', () => {
     expect((await connectionsEnded.get()).values).toMatchObject([{ labels: { reason: 'body' }, value: 1 }]);
   });
 
+  it('has the same limit if its length stands behind thousands of headers', async () => {
+    const head = tokenHead(1000).replace('content-length', `${'a:\r\n'.repeat(3000)}content-length`);
+    const stalled = await talk(url, head);
+    await seen(head.length);
+    service.clock.advance(22_000);
+    await expect.poll(() => stalled.text).toMatch(/^HTTP\/1.1 408 .*did not come in time","code":"408"/s);
+    await expect.poll(() => stalled.isClosed).toBe(true);
+  });
+
   it('is cut off if it trickles; one that keeps its speed is waited for', async () => {
     const { authorization } = await service.bearer(await service.addClient({ organisation: 'acme' }));
     const head =

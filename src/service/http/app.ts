@@ -67,8 +67,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     rewriteUrl: originForm,
     clientErrorHandler: answerBrokenRequest,
   });
+  // Node would leave out all headers after the 2000th, the length of a body too: their bytes are bounded instead.
+  app.server.maxHeadersCount = 0;
   const idOf = createRequestIds({ random });
   app.server.on('checkExpectation', (request, response) => refuseExpectation(request, response, log, idOf(request)));
+  app.server.on('request', (request, response) => latest.set(request.socket, response));
   addNotFound(app);
   return app;
 }
@@ -186,14 +189,34 @@ interface ParserError extends Error {
   readonly reason?: string;
 }
 
-/** Answers what Node cannot parse as HTTP, so that there is no request. */
+/** The answer to the last request that Node could read on a connection. */
+const latest = new WeakMap<Socket, ServerResponse>();
+/** Connections whose last answer waits for those before it. */
+const ending = new WeakSet<Socket>();
+
+/** Answers what Node cannot parse as HTTP, so that there is no request, behind the answers that are due before it. */
 function answerBrokenRequest(error: ParserError, socket: Socket): void {
-  // A closed connection cannot be answered, nor one in the middle of an answer.
-  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
+  // What comes behind a fault is faulty, too.
+  if (ending.has(socket)) return;
+  // A closed connection cannot be answered.
+  if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  answerOnSocket(socket, ...answerTo(error));
+  const answer = (): void => {
+    if (socket.writable) answerOnSocket(socket, ...answerTo(error));
+  };
+  const before = latest.get(socket);
+  if (before === undefined || before.closed) answer();
+  else if (before.req.complete) {
+    ending.add(socket);
+    before.once('close', answer);
+  } else if (before.socket === null) {
+    // The fault is in the body of a request that waits for its turn.
+    ending.add(socket);
+    before.once('socket', answer);
+  } else if (before.headersSent) socket.destroy();
+  else answer();
 }
 
 /** Sends the last answer on a connection whose request Node or Fastify can no longer answer. */

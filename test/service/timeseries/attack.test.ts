@@ -1,6 +1,7 @@
 // Whatever a caller sends, by mistake or on purpose, the service does not fail, and its answer says what is stored.
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -482,6 +483,33 @@ describe('over a socket', () => {
     expect(nonsense).toMatch(/^HTTP\/1.1 400 .*"message":"this is no HTTP request","code":"400"/s);
     const large = await exchange([head(`/core/samples?metric=${'x'.repeat(20_000)}`, CSV, 'content-length: 0\r\n')]);
     expect(large).toMatch(/^HTTP\/1.1 431 .*16 KiB.*"code":"431"/s);
+  });
+
+  it('what is not HTTP gets its answer behind those that are due, on a connection in use, too', async () => {
+    const good = JSON.stringify({ timestamp: instant(0), val: 1 });
+    const first = head(pathOf('ahead'), LINES, `content-length: ${good.length}\r\n`) + good;
+    const nonsense = 'HELLO\r\n\r\n';
+    const large = `GET /core/samples?metric=${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`;
+    const broken = `${head(pathOf('broken'), CSV, 'transfer-encoding: chunked\r\n')}zz\r\n`;
+    for (const [second, status] of [
+      [nonsense, '400'],
+      [large, '431'],
+      [broken, '400'],
+    ] as const) {
+      const statuses = ['HTTP/1.1 200', `HTTP/1.1 ${status}`];
+      expect((await conversation([[first], [second]])).map((answer) => answer.slice(0, 12))).toEqual(statuses);
+      // In one packet.
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      socket.write(first + first + second);
+      expect((await text(socket)).match(/HTTP\/1.1 \d+/g)).toEqual([statuses[0], ...statuses]);
+    }
+    expect(await valuesOf('ahead')).toEqual([1]);
+  });
+
+  it('a header that decides the meaning is found behind thousands of others', async () => {
+    const begin = `GET /core/timeseries HTTP/1.1\r\nhost: a\r\n${authorization()}${'a:\r\n'.repeat(3000)}`;
+    expect(await exchange([`${begin}host: b\r\n\r\n`])).toMatch(/^HTTP\/1.1 400 .*header host: expected once/s);
+    expect(await exchange([`${begin}transfer-encoding: gzip, chunked\r\n\r\n`])).toMatch(/^HTTP\/1.1 501 /);
   });
 
   it.each([
