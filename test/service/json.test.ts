@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeParts } from '../../src/service/http/bodies.js';
+import { decodeParts, parseInTurn } from '../../src/service/http/bodies.js';
 import { ServiceError } from '../../src/service/http/errors.js';
 import { describeLineFault, JsonIssueError, parseJson, parseJsonBody } from '../../src/service/http/json.js';
 import { turnsDuring } from './turns-during.js';
@@ -127,4 +127,41 @@ it('the place of a fault is right behind a text longer than a slice', async () =
   const placed = (line: number, column: number) => `line ${line}, column ${column}: expected a value, received \`NaN\``;
   expect((await errorOf(`[${faulty}]`)).message).toContain(placed(1, 1 + faulty.length - 3));
   expect((await errorOf(`[{${long}},\n${faulty}]`)).message).toContain(placed(2, faulty.length - 3));
+});
+
+describe('JSON that takes many times its bytes', () => {
+  it('is refused if it has an object or an array for fewer than 8 characters', async () => {
+    for (const element of ['{}', '[]', '[[[[]]]]', '{"":{}}']) {
+      const { statusCode, message } = await errorOf(`[${`${element},`.repeat(400_000)}1]`);
+      expect([element, statusCode]).toEqual([element, 413]);
+      expect(message).toMatch(/^the body: expected at most \d+ objects and arrays; send it in parts$/);
+    }
+    const samples = `[${'{"val":1,"timestamp":1},'.repeat(600_000)}{}]`;
+    expect(await parseJsonBody(samples)).toHaveLength(600_001);
+    expect(await parseJsonBody(`[${'[],'.repeat(60_000)}[]]`)).toHaveLength(60_001);
+  });
+
+  it('is parsed one large body at a time, while those of a megabyte go on, and some wait', async () => {
+    const running = { large: 0, medium: 0 };
+    const most = { large: 0, medium: 0 };
+    const ends: (() => void)[] = [];
+    const parse = (size: 'large' | 'medium') =>
+      parseInTurn(size === 'large' ? 2 ** 21 : 2 ** 20, async () => {
+        most[size] = Math.max(most[size], ++running[size]);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        running[size]--;
+        return size;
+      }).catch((error: ServiceError) => error.statusCode);
+    const told = [...Array(20).fill('large'), ...Array(20).fill('medium')].map((size) => parse(size));
+    const settled = Promise.all(told);
+    for (let isDone = false; !isDone; ) {
+      isDone = await Promise.race([settled.then(() => true), new Promise<false>((end) => setImmediate(end, false))]);
+      for (const end of ends.splice(0)) end();
+    }
+    expect(most).toEqual({ large: 1, medium: 16 });
+    const large = (await settled).slice(0, 20);
+    expect(large.filter((one) => one === 'large').length).toBeGreaterThanOrEqual(16);
+    expect(large.filter((one) => one === 503).length).toBeGreaterThan(0);
+    expect((await settled).slice(20)).toEqual(Array(20).fill('medium'));
+  });
 });

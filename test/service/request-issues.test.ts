@@ -29,6 +29,14 @@ it('a number that is none, or not whole, is refused and not made to fit', async 
   expect(await limit('0')).toBe('query limit: expected at least 1, received 0');
 });
 
+it('a parameter that no endpoint has is refused, whatever its name', async () => {
+  for (const name of ['constructor', '__proto__', 'prototype', 'toString']) {
+    const message = `query ${name}: expected one of timeseriesId, received "${name}"`;
+    expect(await messageOf(`/core/timeseries?${name}=1`)).toBe(message);
+    expect(await messageOf(`/core/timeseries?timeseriesId=a&${name}=1`)).toBe(message);
+  }
+});
+
 it('a choice is one fault that names all that can be chosen', async () => {
   const message = await messageOf('/core/retention', { keep: 'P1D', kind: 'result' });
   expect(message).toBe('body kind: expected one of samples, results, received "result"');

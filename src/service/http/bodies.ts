@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { StringDecoder } from 'node:string_decoder';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
 import { nextTurn } from '../../storage/next-turn.js';
-import { badRequest, ServiceError } from './errors.js';
+import { badRequest, ServiceError, unavailable } from './errors.js';
 import { parseJsonBody } from './json.js';
 
 /**
@@ -12,9 +13,35 @@ import { parseJsonBody } from './json.js';
 export function addJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    const text = await readTextBody(request, body);
-    return text.trim() === '' ? undefined : parseJsonBody(text);
+    return parseInTurn(body.length, async () => {
+      const text = await readTextBody(request, body);
+      return text.trim() === '' ? undefined : parseJsonBody(text);
+    });
   });
+}
+
+/** Bodies up to this are parsed at once. */
+const SMALL_BYTES_MAX = 64 * 1024;
+const MEDIUM_BYTES_MAX = 1024 * 1024;
+const mediumOnes = pLimit(16);
+const largeOnes = pLimit(1);
+const MEDIUM_WAITING_MAX = 256;
+const LARGE_WAITING_MAX = 16;
+
+/**
+ * Parses a JSON body, of which few are parsed at a time, as it takes several times its bytes then: any number at once
+ * would end the process. A body of a megabyte does not wait for larger ones.
+ *
+ * @throws ServiceError 503 if too many wait.
+ */
+export async function parseInTurn<Value>(byteCount: number, parse: () => Promise<Value>): Promise<Value> {
+  if (byteCount <= SMALL_BYTES_MAX) return parse();
+  const isLarge = byteCount > MEDIUM_BYTES_MAX;
+  const limit = isLarge ? largeOnes : mediumOnes;
+  if (limit.pendingCount >= (isLarge ? LARGE_WAITING_MAX : MEDIUM_WAITING_MAX)) {
+    throw unavailable('too many large JSON bodies are waiting; nothing was stored, try again later');
+  }
+  return limit(parse);
 }
 
 /** How much to decode before others are answered: some milliseconds of work. */

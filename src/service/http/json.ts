@@ -10,6 +10,12 @@ const SLICE_CHARS = 64 * 1024;
 const ELEMENT_CHARS_MAX = 1024 * 1024;
 /** Deeper than any request of the interface, and safe for recursive code. */
 const DEPTH_MAX = 256;
+/**
+ * How many objects and arrays a body may have, if it is not longer than so many times 8 characters: parsed, each takes
+ * some fifty bytes, `[]` too. A sample or a range is more than 20 characters long.
+ */
+const CONTAINERS_MAX = 65_536;
+const CONTAINER_CHARS_MIN = 8;
 
 /** A JSON value that two readers may interpret differently, so it is refused. */
 export interface JsonIssue {
@@ -56,6 +62,7 @@ export async function parseJsonBody(text: string, sliceChars = SLICE_CHARS): Pro
     const most = ELEMENT_CHARS_MAX + SLICE_CHARS;
     const to = scanUntil(scan, from + sliceChars, from + most + 1);
     if (to - from > most) throw tooLarge(scan.isArray ? elements.length : undefined);
+    checkContainers(scan);
     const isLast = to === text.length;
     // A slice ends after a comma of the outermost array; a bracket replaces the comma.
     const slice = `${from === 0 ? '' : '['}${isLast ? text.slice(from) : `${text.slice(from, to - 1)}]`}`;
@@ -131,6 +138,12 @@ export function describeLineFault(line: string): string | undefined {
   return `${fault.received} in column ${fault.offset + 1}, where ${fault.expected} is expected${mend}`;
 }
 
+function checkContainers({ text, containerCount }: Scan): void {
+  const most = Math.max(CONTAINERS_MAX, Math.floor(text.length / CONTAINER_CHARS_MIN));
+  if (containerCount <= most) return;
+  throw new ServiceError(413, `the body: expected at most ${most} objects and arrays; send it in parts`);
+}
+
 interface Scan {
   readonly text: string;
   at: number;
@@ -139,10 +152,12 @@ interface Scan {
   isArray: boolean;
   /** Members of objects so far: colons outside of strings. */
   memberCount: number;
+  /** Objects and arrays so far. */
+  containerCount: number;
 }
 
 function createScan(text: string): Scan {
-  return { text, at: 0, depth: 0, isArray: /^\s*\[/.test(text), memberCount: 0 };
+  return { text, at: 0, depth: 0, isArray: /^\s*\[/.test(text), memberCount: 0, containerCount: 0 };
 }
 
 const [QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [
@@ -155,7 +170,7 @@ const [QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, CLOSE_BRACKET, OPEN_BRACE, 
  */
 function scanUntil(scan: Scan, least: number, most: number): number {
   const { text, isArray } = scan;
-  let { at, depth, memberCount } = scan;
+  let { at, depth, memberCount, containerCount } = scan;
   const end = Math.min(text.length, most);
   for (; at < end; at++) {
     const code = text.charCodeAt(at);
@@ -167,6 +182,7 @@ function scanUntil(scan: Scan, least: number, most: number): number {
       }
     } else if (code === COLON) memberCount++;
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      containerCount++;
       if (++depth > DEPTH_MAX) throw badRequest(`the body: expected values nested at most ${DEPTH_MAX} deep`);
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
     else if (code === COMMA && depth === 1 && at >= least && isArray) {
@@ -174,7 +190,7 @@ function scanUntil(scan: Scan, least: number, most: number): number {
       break;
     }
   }
-  Object.assign(scan, { at, depth, memberCount });
+  Object.assign(scan, { at, depth, memberCount, containerCount });
   return Math.min(at, end);
 }
 

@@ -73,6 +73,10 @@ function converted(given: unknown, schema: TSchema): unknown {
   const value: unknown = Value.Convert(schema, Value.Clone(given));
   for (const [name, text] of Object.entries(Object(given))) {
     const made: unknown = Object(value)[name];
+    // typebox leaves out `__proto__` and `constructor`, which are names like others here.
+    if (!Object.hasOwn(Object(value), name)) {
+      Object.defineProperty(value, name, { value: text, enumerable: true, configurable: true, writable: true });
+    }
     if (typeof text !== 'string' || typeof made !== 'number') continue;
     if (!NUMBER.test(text) || Number(text) !== made) Object(value)[name] = text;
   }

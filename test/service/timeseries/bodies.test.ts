@@ -310,6 +310,17 @@ describe('bodies of samples', () => {
     ]);
   });
 
+  it('with thousands of wrong fields each are read a few at a time, and every fault is counted', () => {
+    const wrong = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [`k${i}`, i]));
+    const samples = Array(10).fill({ timeseriesId: 'a', timestamp: '2024-01-01', val: 1, ...wrong });
+    const issues = new SampleIssues();
+    const ends: number[] = [];
+    for (let from = 0; from < samples.length; ends.push(from)) {
+      from = readSamples(samples, from, samples.length, createSampleBatch(), issues, {});
+    }
+    expect([ends, issues.count]).toEqual([[2, 4, 6, 8, 10], 150_000]);
+  });
+
   it('a batch has each series in ascending time, the last of equal times, and counts what it leaves out', async () => {
     const row = fc.tuple(
       fc.constantFrom('a', 'b'),

@@ -2,7 +2,7 @@ import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
-import { decodeParts } from '../../http/bodies.js';
+import { decodeParts, parseInTurn } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE } from '../../http/media-types.js';
 import { FrameReader } from '../columns-format.js';
@@ -93,12 +93,18 @@ function gather(
 
 async function gatherParsed(gatherer: Gatherer, job: Ingest, whole: WholeBody): Promise<Gathered | undefined> {
   const issues = new SampleIssues();
-  const samples = await parseSamples(await decodeParts(whole.parts), issues);
+  const samples = await parseWhole(whole, issues);
   issues.refuse(0);
   return gatherer.take(job, (batch) => {
-    readSamples(samples, 0, samples.length, batch, issues, job.defaults);
+    for (let from = 0; from < samples.length; ) {
+      from = readSamples(samples, from, samples.length, batch, issues, job.defaults);
+    }
     return issues.count === 0;
   });
+}
+
+function parseWhole({ byteCount, parts }: WholeBody, issues: SampleIssues): Promise<readonly unknown[]> {
+  return parseInTurn(byteCount, async () => parseSamples(await decodeParts(parts), issues));
 }
 
 /** @returns false, with nothing taken, for a body in another form. */
@@ -116,10 +122,10 @@ async function takeUsual({ parts }: WholeBody, { defaults }: Ingest, sink: Sink)
 
 async function takeParsed(whole: WholeBody, { defaults }: Ingest, sink: Sink): Promise<void> {
   const { batch, issues } = sink;
-  const samples = await parseSamples(await decodeParts(whole.parts), issues);
-  for (let from = 0; from < samples.length; from += SAMPLES_PER_TURN) {
+  const samples = await parseWhole(whole, issues);
+  for (let from = 0; from < samples.length; ) {
     if (from > 0) await nextTurn();
-    readSamples(samples, from, from + SAMPLES_PER_TURN, batch, issues, defaults);
+    from = readSamples(samples, from, from + SAMPLES_PER_TURN, batch, issues, defaults);
     sink.checkSize();
   }
 }

@@ -75,7 +75,10 @@ export async function parseSamples(text: string, issues: SampleIssues): Promise<
   return [];
 }
 
-/** Reads some samples of a body into the batch. */
+/** How many fields that no sample has to report before others are answered: some milliseconds of work. */
+const WRONG_FIELDS_PER_TURN = 20_000;
+
+/** Reads samples of a body into the batch, fewer if they have very many wrong fields. @returns where the next begin. */
 export function readSamples(
   samples: readonly unknown[],
   from: number,
@@ -83,15 +86,17 @@ export function readSamples(
   batch: SampleBatch,
   issues: SampleIssues,
   defaults: SampleDefaults,
-): void {
+): number {
   const end = Math.min(until, samples.length);
-  for (let index = from; index < end; index++) {
+  let index = from;
+  for (let wrongCount = 0; index < end && wrongCount < WRONG_FIELDS_PER_TURN; index++) {
     const sample = samples[index];
     if (takeUsual(sample, batch, defaults)) continue;
-    readSample(sample, batch, defaults, (field, expected, received) =>
+    wrongCount += readSample(sample, batch, defaults, (field, expected, received) =>
       issues.add({ pointer: `/${index}${field}`, expected, received }),
     );
   }
+  return index;
 }
 
 /** Reads one line of NDJSON. */
@@ -141,10 +146,11 @@ const USUAL_TIME = new RegExp(`^(?!0000)\\d{4}-(?:${DAY})T(?:[01]\\d|2[0-3])(?::
 
 type OnFault = (field: string, expected: string, received: string) => void;
 
-function readSample(sample: unknown, batch: SampleBatch, defaults: SampleDefaults, fault: OnFault): void {
+/** @returns how many fields it has that no sample has. */
+function readSample(sample: unknown, batch: SampleBatch, defaults: SampleDefaults, fault: OnFault): number {
   if (sample === null || typeof sample !== 'object' || Array.isArray(sample)) {
     fault('', `an object ${SAMPLE}`, describeValue(sample));
-    return;
+    return 0;
   }
   const fields = sample as Readonly<Record<string, unknown>>; // just checked
   let isGood = true;
@@ -152,17 +158,19 @@ function readSample(sample: unknown, batch: SampleBatch, defaults: SampleDefault
     isGood = false;
     fault(field, expected, received);
   };
-  for (const name of Object.keys(fields)) {
-    if (!FIELDS.includes(name))
-      bad(`/${pointerPart(name)}`, `one of the fields ${FIELDS.join(', ')}`, describeValue(name));
+  const wrong = Object.keys(fields).filter((name) => !FIELDS.includes(name));
+  for (const name of wrong) {
+    bad(`/${pointerPart(name)}`, `one of the fields ${FIELDS.join(', ')}`, describeValue(name));
   }
   const timeseriesId = readName(fields, 'timeseriesId', defaults.timeseriesId, undefined, bad);
   const metric = readName(fields, 'metric', defaults.metric, RAW_METRIC, bad);
   const timeMs = readTimestamp(fields.timestamp, bad);
   const { val } = fields;
   if (val !== null && typeof val !== 'number') bad('/val', 'a number, or null where it is missing', describeValue(val));
-  if (!isGood) return;
-  addSample(batch, seriesIndexOf(batch, timeseriesId, metric), timeMs, val === null ? Number.NaN : Number(val));
+  if (isGood) {
+    addSample(batch, seriesIndexOf(batch, timeseriesId, metric), timeMs, val === null ? Number.NaN : Number(val));
+  }
+  return wrong.length;
 }
 
 function readName(
