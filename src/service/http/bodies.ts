@@ -25,23 +25,27 @@ const SMALL_BYTES_MAX = 64 * 1024;
 const MEDIUM_BYTES_MAX = 1024 * 1024;
 const mediumOnes = pLimit(16);
 const largeOnes = pLimit(1);
-const MEDIUM_WAITING_MAX = 256;
-const LARGE_WAITING_MAX = 16;
+/** How much may wait in memory. */
+const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+let waitingBytes = 0;
 
 /**
  * Parses a JSON body, of which few are parsed at a time, as it takes several times its bytes then: any number at once
  * would end the process. A body of a megabyte does not wait for larger ones.
  *
- * @throws ServiceError 503 if too many wait.
+ * @throws ServiceError 503 if too much waits.
  */
 export async function parseInTurn<Value>(byteCount: number, parse: () => Promise<Value>): Promise<Value> {
   if (byteCount <= SMALL_BYTES_MAX) return parse();
-  const isLarge = byteCount > MEDIUM_BYTES_MAX;
-  const limit = isLarge ? largeOnes : mediumOnes;
-  if (limit.pendingCount >= (isLarge ? LARGE_WAITING_MAX : MEDIUM_WAITING_MAX)) {
+  if (waitingBytes > 0 && waitingBytes + byteCount > WAITING_BYTES_MAX) {
     throw unavailable('too many large JSON bodies are waiting; nothing was stored, try again later');
   }
-  return limit(parse);
+  waitingBytes += byteCount;
+  const limit = byteCount > MEDIUM_BYTES_MAX ? largeOnes : mediumOnes;
+  return limit(() => {
+    waitingBytes -= byteCount;
+    return parse();
+  });
 }
 
 /** How much to decode before others are answered: some milliseconds of work. */
