@@ -221,6 +221,17 @@ describe('lines before the header', () => {
     );
   });
 
+  test.each([
+    ['blank', '\n\n', {}],
+    ['comments', '# made by X\n', {}],
+    ['skipped by the option', rows, { skipLines: 2 }],
+    ['skipped by an option that counts more than there are', rows, { skipLines: 99 }],
+  ])('may not be all of the file, which is not called empty: %s', (_, csv, options) => {
+    expect(problemOf(() => readCsv(csv, options))).toBe(
+      'csv.empty: csv: all lines are empty or left out; expected a header such as `timestamp,value` and rows below it',
+    );
+  });
+
   test('UTF-16 is read however the bytes are cut, and errors have the right line', () => {
     const bytes = (text: string) => Uint8Array.from(Buffer.from(`\ufeff${text}`, 'utf16le'));
     expect(readCsv(bytes(rows.replace('value', 'größe'))).series[0]?.timeseriesId).toBe('größe');
