@@ -145,8 +145,9 @@ branch on them. The message says where the problem is, what was expected, what c
 it; its words may change. \`options\` names the options that would mend it, for programs. Any other error is our
 mistake: please report it.`,
     `The command exits with 0 when it is done; with 1 when it failed while running, on bad data for example; with 2 when
-the request or the arguments are wrong: all codes of requests, options and arguments, a series or file that does not
-exist, and output over the limit. When it is interrupted it exits with 130 or 143, as is usual in shells.`,
+the request or the arguments are wrong: all codes of requests, options, arguments and identity, \`csv.unclear\`, a
+series or file that does not exist, a folder in the place of a file, output over the limit, and a package that is not
+installed. When it is interrupted it exits with 129, 130 or 143, as is usual in shells.`,
     ...sections,
   );
 }

@@ -27,7 +27,7 @@ export const errorCodes = {
   'checkpoint.format': 'The bytes are not a checkpoint of windrow, or are damaged.',
   'checkpoint.version': 'The checkpoint was written by another version of the format.',
   'checkpoint.plan': 'The checkpoint belongs to another plan or to other options.',
-  'csv.empty': 'The file is empty.',
+  'csv.empty': 'The file is empty, or no line of it is left to be the header.',
   'csv.binary': 'The file is not text.',
   'csv.header': 'There is no header, or it has no time column or columns that cannot be told apart.',
   'csv.unclear': 'The file does not say plainly what it holds; an option has to say it.',

@@ -10,6 +10,8 @@ export const formats: readonly [Format, ...Format[]] = [csv, ndjson, lineProtoco
 
 export const formatNames: readonly string[] = formats.map(({ name }) => name);
 
+export const writtenFormats = formats.filter(({ openWriter }) => openWriter !== undefined);
+
 /** The format of a file by its name, which may end with `.gz` or `.zst`. */
 export function formatOf(fileName: string): Format {
   const [, ending = ''] = /\.([a-z0-9]+)(?:\.(?:gz|zst))?$/i.exec(fileName) ?? [];

@@ -171,7 +171,7 @@ function Header({ views, shown, onShow }: HeaderProps) {
             type: 'told',
             text: isCopied
               ? 'The link is copied: it holds the pipeline, not the data.'
-              : `Copy the address of this page: it holds the pipeline.`,
+              : `Copy the address: it holds the pipeline.`,
           });
         }}
       >

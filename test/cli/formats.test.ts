@@ -135,6 +135,11 @@ describe('results', () => {
       2,
       'windrow: --output: expected a format that is written, received line-protocol, only read\n',
     ]);
+    const named = await run(negating({ 'office.csv': CSV }), 'office.csv', '--output-format', 'line-protocol');
+    expect([named.code, named.stderr]).toEqual([
+      2,
+      'windrow: --output-format: expected csv or ndjson or parquet or arrow, received "line-protocol"\n',
+    ]);
   });
 });
 

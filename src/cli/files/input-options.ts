@@ -62,14 +62,14 @@ export const inputOptions: readonly CommandOption[] = [
   ...tableOptions.map(({ name, ...option }) => ({ flag: `--${name}`, ...option })),
 ];
 
-/** The format that an option names. */
-export function formatOption(given: Given, flag: string): Format | undefined {
-  const name = textOf(given, flag);
-  if (name === undefined) return undefined;
-  const format = formats.find((one) => one.name === name.toLowerCase());
-  if (format !== undefined) return format;
-  const expected = `expected ${formatNames.join(' or ')}, received ${JSON.stringify(name)}`;
-  throw new WindrowError('arguments', `${flag}: ${expected}`);
+/** The format that an option names, among those that it may. */
+export function formatOption(given: Given, flag: string, named: readonly Format[] = formats): Format | undefined {
+  const name = nameOf(
+    given,
+    flag,
+    named.map((one) => one.name),
+  );
+  return named.find((one) => one.name === name);
 }
 
 function encodingOption(given: Given): Encoding | undefined {

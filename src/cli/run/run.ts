@@ -1,4 +1,4 @@
-import { formats } from '../../formats/formats.js';
+import { writtenFormats } from '../../formats/formats.js';
 import { argumentOf, type Command, type CommandOption } from '../command.js';
 import { badRowOption, inputOptions, requestArgument, spanOptions } from '../files/input-options.js';
 import { withTempFiles } from '../files/temp-files.js';
@@ -17,7 +17,7 @@ const runOptions: readonly CommandOption[] = [
   {
     flag: '--output-format',
     value: 'FORMAT',
-    values: formats.flatMap(({ name, openWriter }) => (openWriter === undefined ? [] : [name])),
+    values: writtenFormats.map(({ name }) => name),
     summary: 'csv, ndjson, parquet or arrow (default: by its name, or csv)',
   },
   { flag: '--mode', value: 'MODE', values: MODES, summary: 'batch or stream (default: batch)' },

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import type { Format } from '../../formats/format.js';
-import { formatOf } from '../../formats/formats.js';
+import { formatOf, writtenFormats } from '../../formats/formats.js';
 import { countOf, type Given, nameOf, textOf } from '../command.js';
 import { formatOption, onBadRowOf, readInputOptions } from '../files/input-options.js';
 import { THREADS_MAX } from './thread-count.js';
@@ -50,7 +50,7 @@ export function readSettings(given: Given) {
 }
 
 function outputFormatOf(given: Given): Format {
-  const format = formatOption(given, '--output-format') ?? formatOf(textOf(given, '--output') ?? '-');
+  const format = formatOption(given, '--output-format', writtenFormats) ?? formatOf(textOf(given, '--output') ?? '-');
   if (format.openWriter !== undefined) return format;
   throw new WindrowError(
     'arguments',

@@ -7,9 +7,11 @@ import { daysInMonth } from '../../core/calendar.js';
 export const timeFormats = ['dmy', 'mdy', 'ymd', 's', 'ms', 'us', 'ns'] as const;
 export type TimeFormat = (typeof timeFormats)[number];
 
+const ORDERS = ['dmy', 'mdy', 'ymd'] as const;
+
 /** A date split into its parts, and the text after it. */
 interface WrittenDate {
-  /** `open` if the first number may be the day or the month; else `first` is the month. */
+  /** `open` if the first number may be the day, the month or a year of two digits; else `first` is the month. */
   readonly order: 'open' | 'year first' | 'named month';
   readonly year: string;
   readonly first: string;
@@ -30,19 +32,21 @@ const CLOCK =
   /^(\d{1,2})(?::(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?(?: ?([AP])\.?M\.?)?(?: ?(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?$/i;
 
 function takeApart(text: string): WrittenDate | undefined {
-  const [, first, , second, year, rest] = YEAR_LAST.exec(text) ?? [];
-  if (first && second && year) return { order: 'open', year, first, second, rest: rest ?? '' };
-  const match = YEAR_FIRST.exec(text) ?? undefined;
-  if (match !== undefined) {
-    return { order: 'year first', year: match[1]!, first: match[3]!, second: match[4]!, rest: match[5] ?? '' };
+  const yearLast = YEAR_LAST.exec(text);
+  if (yearLast !== null) {
+    const [, first = '', , second = '', year = '', rest = ''] = yearLast;
+    return { order: 'open', year, first, second, rest };
+  }
+  const yearFirst = YEAR_FIRST.exec(text);
+  if (yearFirst !== null) {
+    const [, year = '', , first = '', second = '', rest = ''] = yearFirst;
+    return { order: 'year first', year, first, second, rest };
   }
   const compact = COMPACT.exec(text);
-  if (compact !== null) {
-    const [, year = '', first = '', second = '', clock, digits, zulu = ''] = compact;
-    const rest = digits === undefined ? clock : `${digits.match(/../g)!.join(':')}${zulu}`;
-    return { order: 'year first', year, first, second, rest: rest ?? '' };
-  }
-  return takeApartNamed(text);
+  if (compact === null) return takeApartNamed(text);
+  const [, year = '', first = '', second = '', clock = '', digits, zulu = ''] = compact;
+  const rest = digits === undefined ? clock : digits.match(/../g)!.join(':') + zulu;
+  return { order: 'year first', year, first, second, rest };
 }
 
 function takeApartNamed(text: string): WrittenDate | undefined {
@@ -59,18 +63,25 @@ function takeApartNamed(text: string): WrittenDate | undefined {
 /** Whether a text is a date alone or with a time of day, in a form other than ISO 8601; undefined if it is neither. */
 export function writtenDateKind(text: string): 'date' | 'instant' | undefined {
   const date = takeApart(text);
-  if (date === undefined) return undefined;
-  if (isoDate(date, 'dmy') === undefined && isoDate(date, 'mdy') === undefined) return undefined;
+  if (date === undefined || ORDERS.every((order) => isoDate(date, order) === undefined)) return undefined;
   if (date.rest === '') return 'date';
   return CLOCK.test(date.rest) ? 'instant' : undefined;
 }
 
-/** The orders of day and month in which all of the texts are dates. */
-export function possibleOrders(texts: readonly string[]): ('dmy' | 'mdy')[] {
-  const dates = texts.filter(hasOpenOrder).map(takeApart);
-  const isPossible = (order: 'dmy' | 'mdy'): boolean =>
-    dates.every((date) => date !== undefined && isoDate(date, order) !== undefined);
-  return (['dmy', 'mdy'] as const).filter(isPossible);
+/**
+ * The orders in which all of the texts are dates. Of years of two digits, `24-01-31` or `31-01-24`, the texts decide by
+ * where they lie closer together, as to take days for years puts them decades apart.
+ */
+export function possibleOrders(texts: readonly string[]): (typeof ORDERS)[number][] {
+  const dates = texts.filter(hasOpenOrder).map((text) => takeApart(text)!);
+  const lengthsMs = ORDERS.map((order) => {
+    const timesMs = dates.map((date) => Date.parse(isoDate(date, order) ?? ''));
+    return timesMs.reduce((sumMs, timeMs, i) => sumMs + Math.abs(timeMs - timesMs[i && i - 1]!), 0);
+  });
+  return ORDERS.filter((_, i) => {
+    const rivalsMs = i < 2 ? lengthsMs.slice(2) : lengthsMs;
+    return lengthsMs[i]! >= 0 && !rivalsMs.some((rivalMs) => lengthsMs[i]! > 10 * rivalMs);
+  });
 }
 
 /** Whether a text is a date that needs an order. */
@@ -89,8 +100,11 @@ export function isoTime(text: string, order: 'dmy' | 'mdy' | 'ymd'): string | un
   return clock === undefined ? undefined : `${date}T${clock}`;
 }
 
-function isoDate({ order, year, first, second }: WrittenDate, wanted: string): string | undefined {
-  if (order === 'open' && wanted === 'ymd') return undefined;
+function isoDate({ order, year, first, second, rest }: WrittenDate, wanted: string): string | undefined {
+  if (order === 'open' && wanted === 'ymd') {
+    if (first.length + year.length !== 4) return undefined;
+    return isoDate({ order: 'year first', year: first, first: second, second: year, rest }, wanted);
+  }
   const isMonthFirst = order !== 'open' || wanted === 'mdy';
   const month = Number(isMonthFirst ? first : second);
   const day = Number(isMonthFirst ? second : first);

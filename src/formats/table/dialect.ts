@@ -39,15 +39,15 @@ export interface FirstTexts {
   readonly isWhole: boolean;
 }
 
-/** The note for each time format. */
-const TIME_NOTES: Readonly<Record<TimeFormat, string>> = {
-  dmy: 'dates with the day first',
-  mdy: 'dates with the month first',
-  ymd: 'dates with the year first',
-  s: 'times in epoch seconds',
-  ms: 'times in epoch milliseconds',
-  us: 'times in epoch microseconds',
-  ns: 'times in epoch nanoseconds',
+/** What dates begin with, or what epoch numbers count. */
+const FORMAT_WORDS: Readonly<Record<TimeFormat, string>> = {
+  dmy: 'day',
+  mdy: 'month',
+  ymd: 'year',
+  s: 'seconds',
+  ms: 'milliseconds',
+  us: 'microseconds',
+  ns: 'nanoseconds',
 };
 
 /** Tells how a table writes its times and values; undefined if that needs more of its texts. */
@@ -79,12 +79,13 @@ export function dialectNotes({ time, decimal, isGrouped, states }: Dialect, time
 }
 
 function timeNotes(time: Dialect['time'], times: readonly string[]): string[] {
-  if (time === 'auto' || time === 'epoch')
-    return [...new Set(times.flatMap((text) => epochUnitOf(text) ?? []))].map((unit) => TIME_NOTES[unit]);
   if (time === 'ymd' && times.some((text) => /[a-z]{3}/i.test(text) && writtenDateKind(text) !== undefined)) {
     return ['dates with the name of the month'];
   }
-  return [TIME_NOTES[time]];
+  if (time === 'dmy' || time === 'mdy' || time === 'ymd') return [`dates with the ${FORMAT_WORDS[time]} first`];
+  const units =
+    time === 'auto' || time === 'epoch' ? new Set(times.flatMap((text) => epochUnitOf(text) ?? [])) : [time];
+  return Array.from(units, (unit) => `times in epoch ${FORMAT_WORDS[unit]}`);
 }
 
 /** Whether the fast readers, which know only ISO 8601, epoch numbers and decimal points, can read this dialect. */
@@ -96,27 +97,25 @@ export function isUsual({ time, decimal, isGrouped, states }: Dialect): boolean 
 function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] | undefined {
   const isMost = (list: readonly string[]): boolean => 2 * list.length > times.filter((text) => text !== '').length;
   if (isMost(times.filter(hasOpenOrder))) {
-    const [order, ...others] = possibleOrders(times);
+    const orders = possibleOrders(times);
+    const [order, ...others] = orders;
     if (order !== undefined && others.length === 0) return order;
     const example = times.find(hasOpenOrder);
     if (order === undefined) {
       return fail(`its dates, such as ${example}, are neither all day first nor all month first`, 'unclear');
     }
     if (!isWhole) return undefined;
-    const told = `its dates, such as ${example}, may begin with the day or with the month`;
-    const mend = 'say which with the option timeFormat (--time-format dmy, or mdy)';
-    return fail(`${told}; ${mend}`, 'unclear', [{ option: 'timeFormat', values: ['dmy', 'mdy'] }]);
+    const parts = orders.map((name) => FORMAT_WORDS[name]).join(' or with the ');
+    return failAtFormats(`dates, such as ${example}, may begin with the ${parts}`, orders, fail);
   }
   // Needs two rows, as a serial number of midnight has no fraction.
   const serials = times.filter((text) => /^[2-7]\d{4}(?:[.,]\d+)?$/.test(text));
   if (isMost(serials)) {
     if (times.length < 2 && !isWhole) return undefined;
     const example = serials.find((text) => /[.,]\d{3,}$/.test(text));
-    const told = `its times, such as ${example}, may be days as a spreadsheet counts them`;
-    const mend =
-      'export them as dates, or say with the option timeFormat that they are epoch seconds (--time-format s)';
-    const hint = { option: 'timeFormat', values: ['s'] };
-    if (example !== undefined) return fail(`${told}; ${mend}`, 'unclear', [hint]);
+    const days = 'days as a spreadsheet counts them (export them as dates)';
+    const told = `times, such as ${example}, may be ${days} or epoch seconds`;
+    if (example !== undefined) return failAtFormats(told, ['s'], fail);
   }
   const digits = times.filter((text) => /^\d+$/.test(text));
   if (isMost(digits)) return tellDigits(digits, fail);
@@ -130,10 +129,17 @@ function tellDigits(digits: readonly string[], fail: Fail): Dialect['time'] {
   const isAllEight = digits.every((text) => text.length === 8);
   const [inDoubt] = isAllEight ? dates : digits.every(isCompactTime) ? digits : [];
   if (inDoubt === undefined) return 'epoch';
-  const unit = epochUnitOf(inDoubt)!; // all are digits
-  const told = `its times, such as ${inDoubt}, may be dates or epoch numbers`;
-  const mend = `say which with the option timeFormat (--time-format ymd, or ${unit})`;
-  return fail(`${told}; ${mend}`, 'unclear', [{ option: 'timeFormat', values: ['ymd', unit] }]);
+  // All are digits.
+  return failAtFormats(
+    `times, such as ${inDoubt}, may be dates or epoch numbers`,
+    ['ymd', epochUnitOf(inDoubt)!],
+    fail,
+  );
+}
+
+function failAtFormats(told: string, values: readonly TimeFormat[], fail: Fail): never {
+  const mend = `say which with the option timeFormat (--time-format ${values.join(', or ')})`;
+  return fail(`its ${told}; ${mend}`, 'unclear', [{ option: 'timeFormat', values }]);
 }
 
 const POINT = /^[+-]?\d*\.\d+(?:e[+-]?\d+)?$/i;

@@ -92,7 +92,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
               </div>
             );
           })}
-          {found.length === 0 && <p class="empty">No operation or recipe has these letters.</p>}
+          {found.length === 0 && <p class="empty">Nothing has these letters.</p>}
         </div>
         {chosen !== undefined && <Detail {...chosen} />}
       </div>

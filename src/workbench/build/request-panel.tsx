@@ -129,9 +129,7 @@ function CommandSection() {
         </button>
       </div>
       {line === undefined ? (
-        <p class="help">
-          These files are read in different ways; the command reads all files of a run in the same way.
-        </p>
+        <p class="help">These files are read in different ways; the command reads all of them in one.</p>
       ) : (
         <>
           <pre class="line">{line}</pre>
@@ -155,9 +153,7 @@ function ServiceSection({ onService }: { readonly onService: () => void }) {
           Send it to the service…
         </button>
       </div>
-      <p class="help">
-        Sends the samples that it reads, and computes the results there: once, or whenever samples come in.
-      </p>
+      <p class="help">Sends the samples that it reads, and computes there, once or whenever samples come in.</p>
     </section>
   );
 }

@@ -19,7 +19,7 @@ export function Legend({ lines, cursor, zone, onSide }: LegendProps) {
   return (
     <div class="table-scroll">
       <table class="legend">
-        <caption class="hidden">Lines of the chart and their values at the cursor</caption>
+        <caption class="hidden">Values at the cursor</caption>
         <TableHead
           columns={[
             'Series',

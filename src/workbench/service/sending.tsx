@@ -98,7 +98,7 @@ export function SendList({ own, sent, sending: { stop, isStopped, met, dismiss }
               <li key={line}>{line}</li>
             ))}
           </ul>
-          <p>Samples of the same time are replaced by those of this page; all others stay.</p>
+          <p>Those of the page replace samples of the same time; all others stay.</p>
           <button type="button" onClick={onAgree}>
             Send all the same
           </button>{' '}
@@ -113,7 +113,7 @@ export function SendList({ own, sent, sending: { stop, isStopped, met, dismiss }
         </button>
       )}
       <p class="faint" role="status">
-        {isStopped ? 'Stopped: what was sent stays in the service, and sending goes on from there.' : ''}
+        {isStopped ? 'Stopped: what was sent stays in the service.' : ''}
       </p>
     </>
   );

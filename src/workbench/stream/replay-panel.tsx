@@ -32,9 +32,7 @@ export function ReplayPanel() {
     return (
       <section class="panel" aria-label="Replay">
         <p class="empty">
-          {state.draft.length === 0
-            ? 'Build a pipeline first: a replay runs it as a stream.'
-            : 'Mend the pipeline first.'}
+          {state.draft.length === 0 ? 'Build a pipeline first.' : 'The pipeline has a problem: see Build.'}
         </p>
       </section>
     );
@@ -44,9 +42,9 @@ export function ReplayPanel() {
     <section class="panel" aria-labelledby="replay-title">
       <h2 id="replay-title">Replay as a stream</h2>
       <p class="help">
-        The samples of the loaded series arrive one after the other, some of them delayed on their way. A result becomes
-        final when no sample before its end can still come; what would be the result now is dashed. Of each series the
-        first 100,000 samples are replayed.
+        The samples of the loaded series arrive one after the other, some of them delayed. A result becomes final when
+        no sample before its end can still come; the result now is dashed. The first 100,000 samples of each are
+        replayed.
       </p>
       <ReplayForm options={options} onOptions={setOptions} />
       <div class="row wrap">
@@ -218,7 +216,7 @@ function ReplayFigures({ shown }: { readonly shown: ReplayState }) {
     ['Held back, until their order is certain', countText(heldBack)],
     ['Came too late, and are in no result', countText(lateCount)],
     ['Final results', countText(finalCount)],
-    ['Results that would come if the stream closed now', end === undefined ? countText(previewCount) : '0'],
+    ['Results if the stream closed now', end === undefined ? countText(previewCount) : '0'],
   ];
   return (
     <table class="figures">

@@ -1,5 +1,6 @@
 // How files in the field write times and values: recognised where the file is clear about it, asked for where it is
 // not.
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatInstant } from '../../../src/core/instant.js';
 import { CsvError, createCsvReader, type ReadCsvOptions, readCsv } from '../../../src/formats/csv/index.js';
@@ -94,6 +95,55 @@ describe('times', () => {
     expect(timesOf(texts, { timeFormat: 'mdy' })[0]).toBe('2024-03-04T00:00');
   });
 
+  describe('years of two digits', () => {
+    test.each([
+      ['before the month and the day', ['24-01-01 10:00', '24-01-02 10:00'], '2024-01-01T10:00'],
+      ['before, with slashes, through a year', ['23/12/30', '23/12/31', '24/01/01', '24/01/02'], '2023-12-30T00:00'],
+      ['before, as no month has so many days', ['99-12-31', '99-12-31'], '1999-12-31T00:00'],
+      ['after the day and the month', ['31.12.23 10:00', '01.01.24 10:00', '02.01.24 10:00'], '2023-12-31T10:00'],
+      ['after the month and the day', ['12/31/24', '12/31/24'], '2024-12-31T00:00'],
+    ])('%s', (_, texts, first) => {
+      expect(timesOf(texts)[0]).toBe(first);
+    });
+
+    test.each([
+      [['24-01-12 10:00', '24-01-12 10:15'], 'day or with the year', 'dmy, or ymd'],
+      [['10/11/12'], 'day or with the month or with the year', 'dmy, or mdy, or ymd'],
+      // In January and July of two years: half a year apart, or with a year between them.
+      [['20-01-01', '20-07-01', '21-01-01', '21-07-01'], 'day or with the year', 'dmy, or ymd'],
+    ])('where %j may begin with several, it is asked for', (texts, parts, formats) => {
+      const problem = problemOf(() => timesOf(texts));
+      expect(problem).toContain(`may begin with the ${parts}; say which`);
+      expect(problem).toContain(`(--time-format ${formats})`);
+    });
+
+    test('the option says where they are', () => {
+      expect(timesOf(['24-01-12', '24-1-13'], { timeFormat: 'ymd' })).toEqual(['2024-01-12T00:00', '2024-01-13T00:00']);
+      expect(timesOf(['24-01-12'], { timeFormat: 'dmy' })).toEqual(['2012-01-24T00:00']);
+      expect(problemOf(() => timesOf(['24-01-2012'], { timeFormat: 'ymd' }))).toMatch(/^csv\.time/);
+    });
+
+    test('every day of a century is read as it was written, in each order', () => {
+      const pair = (number: number): string => String(number % 100).padStart(2, '0');
+      const parts = fc.date({ min: new Date('1969-01-01'), max: new Date('2068-11-30'), noInvalidDate: true });
+      fc.assert(
+        fc.property(
+          parts,
+          fc.constantFrom('-', '/', '.'),
+          fc.constantFrom('dmy', 'mdy', 'ymd'),
+          (start, sign, order) => {
+            const days = Array.from({ length: 32 }, (_, i) => new Date(start.getTime() + i * 86_400_000));
+            const texts = days.map((day) => {
+              const written = { d: day.getUTCDate(), m: day.getUTCMonth() + 1, y: day.getUTCFullYear() };
+              return [...order].map((part) => pair(written[part as 'd' | 'm' | 'y'])).join(sign);
+            });
+            expect(timesOf(texts)).toEqual(days.map((day) => `${day.toISOString().slice(0, 10)}T00:00`));
+          },
+        ),
+      );
+    });
+  });
+
   test('a late row can decide the order', () => {
     const early = Array.from({ length: 3000 }, (_, i) => `01/02/2024 ${String(i % 24).padStart(2, '0')}:00`);
     expect(timesOf([...early, '13/02/2024 00:00'])[0]).toBe('2024-02-01T00:00');
@@ -168,6 +218,17 @@ describe('lines before the header', () => {
     expect(readCsv(csv, { skipLines: 3 }).summary).toMatchObject({ layout: 'single', rows: 1 });
     expect(problemOf(() => readCsv('Logger 5\nSerial;123\n\nZeit;Wert\n31.12.2024 22:00;20,5\n'))).toMatch(
       /line 4 looks like the header: --skip-lines 3 skips/,
+    );
+  });
+
+  test.each([
+    ['blank', '\n\n', {}],
+    ['comments', '# made by X\n', {}],
+    ['skipped by the option', rows, { skipLines: 2 }],
+    ['skipped by an option that counts more than there are', rows, { skipLines: 99 }],
+  ])('may not be all of the file, which is not called empty: %s', (_, csv, options) => {
+    expect(problemOf(() => readCsv(csv, options))).toBe(
+      'csv.empty: csv: all lines are empty or left out; expected a header such as `timestamp,value` and rows below it',
     );
   });
 

@@ -104,7 +104,10 @@ function failWithoutEnd(
   isLast: boolean,
   lengthMax: number,
 ): undefined {
-  if (isLast && from >= bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
+  if (isLast && from >= bytes.length) {
+    const found = line > 1 ? 'all lines are empty or left out' : 'the file is empty';
+    throw new CsvError('csv.empty', { file }, `${found}; ${expectedHeader}`);
+  }
   if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
   if (bytes.length - from > lengthMax) {
     throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
@@ -112,7 +115,7 @@ function failWithoutEnd(
   return undefined;
 }
 
-const emptyReason = 'the file is empty; expected a header such as `timestamp,value` and rows below it';
+const expectedHeader = 'expected a header such as `timestamp,value` and rows below it';
 
 // Chooses the separator that gives the most columns.
 function splitHeader(
