@@ -109,7 +109,7 @@ function useLink(state: State, act: (action: Action) => void, open: (files: read
         if (sample !== undefined) open([sample.file()]);
       }
     } catch {
-      act({ type: 'told', text: 'This link is not whole: copy it once more, to its end.', isProblem: true });
+      act({ type: 'told', text: 'This link is not whole: copy it to its end.', isProblem: true });
     }
     setIsRead(true);
   };
@@ -169,9 +169,7 @@ function Header({ views, shown, onShow }: HeaderProps) {
           const isCopied = await copyText(location.href);
           act({
             type: 'told',
-            text: isCopied
-              ? 'The link is copied: it holds the pipeline, not the data.'
-              : `Copy the address: it holds the pipeline.`,
+            text: `${isCopied ? 'The link is copied' : 'Copy the address'}: it holds the pipeline, not the data.`,
           });
         }}
       >

@@ -129,7 +129,7 @@ function CommandSection() {
         </button>
       </div>
       {line === undefined ? (
-        <p class="help">These files are read in different ways; the command reads all of them in one.</p>
+        <p class="help">These files are read in different ways; the command reads all in one.</p>
       ) : (
         <>
           <pre class="line">{line}</pre>

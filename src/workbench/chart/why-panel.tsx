@@ -92,7 +92,7 @@ function Stage({ stage, zone }: { readonly stage: WhyStage; readonly zone: strin
           {window.timezone})
         </p>
       )}
-      {!isProved && <p class="faint">It could not be run by itself: these are the samples of the same times.</p>}
+      {!isProved && <p class="faint">It could not run alone: these are the samples of the same times.</p>}
       <div class="why-parts">
         {parts.map((part, index) => (
           <Part key={index} part={part} zone={zone} />

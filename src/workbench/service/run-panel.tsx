@@ -59,7 +59,7 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
         onSubmit={() => attempt(() => submit(own.length === 0))}
         onSend={() => attempt(() => sendAndRun(false))}
       />
-      {!client.mayWrite && <p class="faint">This client may only read: to run pipelines it needs core_write.</p>}
+      {!client.mayWrite && <p class="faint">To run pipelines this client needs core_write.</p>}
       {plan === undefined && (
         <p class="faint">
           {state.draft.length === 0 ? 'Build a pipeline first.' : 'The pipeline has a problem: see Build.'}

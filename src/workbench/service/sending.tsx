@@ -113,7 +113,7 @@ export function SendList({ own, sent, sending: { stop, isStopped, met, dismiss }
         </button>
       )}
       <p class="faint" role="status">
-        {isStopped ? 'Stopped: what was sent stays in the service.' : ''}
+        {isStopped ? 'Stopped: what was sent stays in the service; sending goes on from there.' : ''}
       </p>
     </>
   );

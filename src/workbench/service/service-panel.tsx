@@ -38,7 +38,7 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   return (
     <div class="service" tabIndex={-1}>
       <div class="row">
-        <p class="faint">Signed in; the token ends with the page.</p>
+        <p class="faint">Signed in; this page alone keeps the token.</p>
         <span class="spring" />
         <button type="button" onClick={signOut}>
           Sign out

@@ -42,9 +42,8 @@ export function ReplayPanel() {
     <section class="panel" aria-labelledby="replay-title">
       <h2 id="replay-title">Replay as a stream</h2>
       <p class="help">
-        The samples of the loaded series arrive one after the other, some of them delayed. A result becomes final when
-        no sample before its end can still come; the result now is dashed. The first 100,000 samples of each are
-        replayed.
+        The samples arrive one after the other, some of them delayed. A result becomes final when no sample before its
+        end can still come; the result now is dashed. The first 100,000 samples of each are replayed.
       </p>
       <ReplayForm options={options} onOptions={setOptions} />
       <div class="row wrap">
