@@ -33,7 +33,6 @@ export class RepeatedHours {
   #choose(firstMs: number, last: Last): number {
     if (firstMs > last.timeMs) return firstMs;
     const [, secondMs = firstMs] = this.#zone.instantsOf(firstMs + this.#zone.offsetMsAt(firstMs));
-    if (secondMs >= last.timeMs) return last.isFalling && secondMs > last.timeMs ? firstMs : secondMs;
-    return secondMs;
+    return secondMs >= last.timeMs && last.isFalling ? firstMs : secondMs;
   }
 }

@@ -159,6 +159,33 @@ describe('times', () => {
     );
   });
 
+  test('every sample of a night in which clocks go back keeps its time, in either order of the rows', () => {
+    const nights = fc.constantFrom(
+      ['Europe/Berlin', '2024-10-27T01:00Z'],
+      ['Europe/Dublin', '2024-10-27T01:00Z'],
+      ['America/New_York', '2024-11-03T06:00Z'],
+      ['Antarctica/Troll', '2024-10-27T01:00Z'],
+      ['Australia/Lord_Howe', '2024-04-06T15:00Z'],
+    );
+    const steps = fc.constantFrom(1, 5, 10, 15, 30, 60);
+    const counts = fc.integer({ min: 180, max: 300 });
+    fc.assert(
+      fc.property(nights, steps, counts, fc.boolean(), ([timezone = '', change = ''], minutes, count, isFalling) => {
+        // Of Lord Howe, clocks go back by half an hour: hourly times are local times of neither hour.
+        fc.pre(timezone !== 'Australia/Lord_Howe' || minutes < 60);
+        const zone = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' });
+        const times = Array.from(
+          { length: 2 * count + 1 },
+          (_, i) => Date.parse(change) + (i - count) * minutes * 60_000,
+        );
+        const written = isFalling ? [...times].reverse() : times;
+        const csv = `time,value\n${written.map((ms, i) => `${zone.format(ms)},${i}\n`).join('')}`;
+        expect([...readCsv(csv, { timezone }).series[0]!.timeMs]).toEqual(written);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   test('an option sets the unit', () => {
     expect(timesOf(['1704067', '1704068'], { timeFormat: 'ms' })).toEqual([
       '1970-01-01T00:28:24.067Z',
