@@ -74,12 +74,14 @@ export function writtenDateKind(text: string): 'date' | 'instant' | undefined {
  */
 export function possibleOrders(texts: readonly string[]): (typeof ORDERS)[number][] {
   const dates = texts.filter(hasOpenOrder).map((text) => takeApart(text)!);
+  // How far it is from date to date; NaN if one of them is no date in this order.
   const lengthsMs = ORDERS.map((order) => {
     const timesMs = dates.map((date) => Date.parse(isoDate(date, order) ?? ''));
-    return timesMs.reduce((sumMs, timeMs, i) => sumMs + Math.abs(timeMs - timesMs[i && i - 1]!), 0);
+    return timesMs.reduce((sumMs, timeMs, i) => sumMs + Math.abs(timeMs - timesMs[Math.max(0, i - 1)]!), 0);
   });
-  return ORDERS.filter((_, i) => {
-    const rivalsMs = i < 2 ? lengthsMs.slice(2) : lengthsMs;
+  return ORDERS.filter((order, i) => {
+    // Whether the day or the month comes first, distances do not tell.
+    const rivalsMs = order === 'ymd' ? lengthsMs : lengthsMs.slice(2);
     return lengthsMs[i]! >= 0 && !rivalsMs.some((rivalMs) => lengthsMs[i]! > 10 * rivalMs);
   });
 }
