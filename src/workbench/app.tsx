@@ -170,7 +170,7 @@ function Header({ views, shown, onShow }: HeaderProps) {
           act({
             type: 'told',
             text: isCopied
-              ? 'The link is copied: it holds the pipeline, not the data.'
+              ? 'The link is copied: it holds the pipeline, no data.'
               : `Copy the address: it holds the pipeline.`,
           });
         }}

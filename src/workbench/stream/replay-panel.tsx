@@ -42,9 +42,8 @@ export function ReplayPanel() {
     <section class="panel" aria-labelledby="replay-title">
       <h2 id="replay-title">Replay as a stream</h2>
       <p class="help">
-        The samples of the loaded series arrive one after the other, some of them delayed. A result becomes final when
-        no sample before its end can still come; the result now is dashed. The first 100,000 samples of each are
-        replayed.
+        The samples of the loaded series arrive one after the other, some delayed. A result becomes final when no sample
+        before its end can still come; the result now is dashed. The first 100,000 samples of each are replayed.
       </p>
       <ReplayForm options={options} onOptions={setOptions} />
       <div class="row wrap">
@@ -212,9 +211,9 @@ function ReplayFigures({ shown }: { readonly shown: ReplayState }) {
   const figures: readonly (readonly [what: string, value: string])[] = [
     ['Arrived', `${countText(arrived)} of ${countText(total)}`],
     ['Newest sample', timeText(newestMs, view.chartZone)],
-    ['Watermark: nothing before it is taken any more', timeText(watermarkMs, view.chartZone)],
+    ['Watermark: nothing before it is taken', timeText(watermarkMs, view.chartZone)],
     ['Held back, until their order is certain', countText(heldBack)],
-    ['Came too late, and are in no result', countText(lateCount)],
+    ['Came too late for any result', countText(lateCount)],
     ['Final results', countText(finalCount)],
     ['Results if the stream closed now', end === undefined ? countText(previewCount) : '0'],
   ];
