@@ -122,6 +122,21 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     expect(await told.count()).toBe(1);
   });
 
+  it('takes lines off the chart at whose samples the cursor is', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'pair.csv', 'timestamp,a,b\n2024-03-01T00:00:00Z,1,10\n2024-03-01T01:00:00Z,3,30\n');
+    const legend = page.locator('table.legend');
+    await legend.getByText('b/Raw').waitFor();
+    await page.getByRole('application').focus();
+    await page.keyboard.press('.');
+    await legend.getByText('2024-03-01').nth(1).waitFor();
+    await press(page, 'Take a/Raw off the chart');
+    // Its own values, and not those of the line that was first.
+    await eventually(() => legend.locator('tbody').textContent()).toBe('b/Raw10 … 30left×');
+    await page.getByRole('application', { name: 'Chart of b/Raw, ' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   it('is in the answer to why as soon as that is there, so that no Escape is lost', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);

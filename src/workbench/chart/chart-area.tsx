@@ -93,6 +93,8 @@ const TOOLS: readonly (readonly [key: string, label: string, title: string])[] =
 ];
 
 interface Cursor {
+  /** Those that the samples belong to: the chart may have other lines by now. */
+  readonly lines: readonly PlacedSeries[];
   readonly timeMs: number;
   readonly samples: readonly (Sample | null)[];
 }
@@ -159,7 +161,7 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
     surface.current?.setCursor(timeMs);
     view.point(timeMs);
   };
-  return { host, cursor, point, move: { shown, to } };
+  return { host, cursor: cursor?.lines === lines ? cursor : undefined, point, move: { shown, to } };
 }
 
 /** Asks the engine for what the surface shows; if questions come fast, only the last answer counts. */
@@ -181,7 +183,7 @@ function useView(
     );
     const point = newestOnly(
       (timeMs: number) => engine.ask('nearest', series, timeMs),
-      (samples, timeMs) => onCursor({ timeMs, samples }),
+      (samples, timeMs) => onCursor({ lines, timeMs, samples }),
       fail,
     );
     return { draw, point };

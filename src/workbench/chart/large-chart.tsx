@@ -16,7 +16,7 @@ export function LargeChart() {
         <p class="empty">
           {missing.length > 0
             ? `Open the files with the series that the pipeline reads: ${[...new Set(missing)].join(', ')}.`
-            : 'Drop a CSV, Parquet, Arrow or NDJSON file on this page, or take a sample.'}
+            : 'Drop a CSV, Parquet, Arrow or NDJSON file here, or take a sample.'}
         </p>
       </section>
     );

@@ -213,7 +213,7 @@ function ReplayFigures({ shown }: { readonly shown: ReplayState }) {
     ['Newest sample', timeText(newestMs, view.chartZone)],
     ['Watermark: nothing before it is taken any more', timeText(watermarkMs, view.chartZone)],
     ['Held back, until their order is certain', countText(heldBack)],
-    ['Came too late, and are in no result', countText(lateCount)],
+    ['Came too late for any result', countText(lateCount)],
     ['Final results', countText(finalCount)],
     ['Results if the stream closed now', end === undefined ? countText(previewCount) : '0'],
   ];
