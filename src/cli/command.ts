@@ -117,10 +117,11 @@ export function argumentOf(given: Given, command: Command): string {
   if (given.argument !== undefined && given.argument !== '') return given.argument;
   const received = given.argument === undefined ? 'nothing' : 'an empty text';
   const name = command.argument?.name ?? 'argument';
-  const ending = /\.\w+$/.exec(name)?.[0] ?? '.';
+  const ending = /\.\w+$/.exec(name)?.[0];
+  const isFile = (word: string): boolean => (ending === undefined ? /\.\w+$/.test(word) : word.endsWith(ending));
   const taken = command.options.flatMap(({ flag, isList }) => {
     const words = isList ? (given.options.get(flag) ?? []) : [];
-    return words.filter((word) => word.endsWith(ending)).map((word) => ({ flag, word }));
+    return words.filter(isFile).map((word) => ({ flag, word }));
   })[0];
   const hint =
     taken === undefined

@@ -1,22 +1,24 @@
 import { InputError } from '../core/errors.js';
 import { type SeriesReference, seriesName } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
-import { createCsvReader } from '../formats/csv/index.js';
+import { formatOf } from '../formats/formats.js';
 import type { ChartData } from '../plot/index.js';
 import { argumentOf, type Command, countOf, defined, type Given, textOf } from './command.js';
 import { EXIT_DONE, unlessMissing } from './failure.js';
-import { inputOptions, readInputOptions } from './files/input-options.js';
+import { formatOption, inputOptions, readInputOptions } from './files/input-options.js';
 import { openInputs } from './files/inputs.js';
 import { checkWritten } from './files/paths.js';
 import { openPicture } from './files/picture.js';
 import { asForRun, callingItSeriesColumn, withSeriesColumn } from './files/series-column.js';
 import { type TempFiles, withTempFiles } from './files/temp-files.js';
+import { readFormat } from './run/read-file.js';
 import type { Io, Outlet } from './terminal/io.js';
+import { printable } from './terminal/printable.js';
 
 export const plot: Command = {
   name: 'plot',
-  summary: 'Plot the series of a CSV file, in the terminal, as SVG or as PNG.',
-  argument: { name: 'FILE.csv', summary: 'any CSV file that `run` reads or writes (`-` for standard input)' },
+  summary: 'Plot the series of a file, in the terminal, as SVG or as PNG.',
+  argument: { name: 'FILE', summary: 'any file that `run` reads or writes (`-` for standard input)' },
   options: [
     {
       flag: '--output',
@@ -37,7 +39,7 @@ export const plot: Command = {
     },
     { flag: '--rows', value: 'N', summary: 'height of each panel in the terminal, in lines (default: 12)' },
     { flag: '--ascii', summary: 'use ASCII characters only in the terminal' },
-    ...withSeriesColumn(inputOptions.filter(({ flag }) => flag !== '--format')),
+    ...withSeriesColumn(inputOptions),
   ],
   notes: [
     `Series of similar values share a panel; in a terminal without colours each has its own. Columns of texts are left
@@ -57,7 +59,7 @@ out, with a note on standard error. PNG needs the optional package @resvg/resvg-
 
 const ROWS_MAX = 200;
 
-// Reads a CSV file and draws its series, into a file or the terminal.
+// Reads a file and draws its series, into a file or the terminal.
 async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): Promise<number> {
   const output = textOf(given, '--output');
   const timezone = textOf(given, '--timezone') ?? 'UTC';
@@ -77,7 +79,9 @@ async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): P
   const paint = await linePaint(io.stdout);
   const isUnicode = !given.options.has('--ascii');
   const { columns } = io.stdout;
-  await io.stdout.write(drawTerminal(lines, { columns, rows, timezone, isUnicode, ...defined({ paint }) }));
+  const named = lines.map((line) => ({ ...line, name: printable(line.name) }));
+  const drawn = drawTerminal(named, { columns, rows, timezone, isUnicode, ...defined({ paint }) });
+  await io.stdout.write(paint === undefined ? drawn : Buffer.from(drawn)); // colours are control characters, too
   return EXIT_DONE;
 }
 
@@ -94,14 +98,12 @@ async function readInto(
     names.includes(one.timeseriesId) || names.includes(seriesName(one));
   const chosen = names.length === 0 ? { areTextsLeft: true } : { wanted: isWanted };
   const said = readInputOptions(asForRun(given));
+  const format = formatOption(given, '--format') ?? formatOf(path);
   for (const input of openInputs([path], false, io, temps)) {
-    const { series, notes } = await callingItSeriesColumn(async () => {
-      const reader = createCsvReader({ ...said, ...chosen, fileName: input.name, timezone }, (parts) =>
-        data.add(parts),
-      );
-      for await (const block of input.blocks(() => undefined)) reader.push(block);
-      return reader.end();
-    });
+    const options = { ...said, ...chosen, fileName: input.name, timezone };
+    const listener = { onRead: () => {}, onChunk: data.add.bind(data), isStopped: () => false };
+    const read = await callingItSeriesColumn(() => readFormat(format, options, input, listener, io));
+    const { series, notes } = read!; // it is never stopped
     if (notes.length > 0) await io.stderr.write(`windrow: ${input.name}: ${notes.join('; ')}\n`);
     checkNames(names, series);
   }

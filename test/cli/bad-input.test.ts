@@ -177,7 +177,7 @@ describe('wrong arguments', () => {
     [['run', '--input', '~/office.csv', '~/request.json'], 'write it before --input, which takes all words after it'],
     [
       ['plot', '--series', 'office/Raw', '~/office.csv'],
-      'plot: expected FILE.csv, received nothing; write it before --series, which takes all words after it',
+      'plot: expected FILE, received nothing; write it before --series, which takes all words after it',
     ],
     [['run', '~/request.json'], 'run: expected --input FILE.csv, received none'],
     [[...RUN, '--mode', 'fast'], '--mode: expected batch or stream, received "fast"'],

@@ -133,13 +133,34 @@ describe('results', () => {
     const { code, stderr } = await run(negating({ 'office.csv': CSV }), 'office.csv', '--output', '~/out.lp');
     expect([code, stderr]).toEqual([
       2,
-      'windrow: --output: expected a format that is written, received line-protocol, only read\n',
+      'windrow: --output: expected a format that is written (.csv, .ndjson, .parquet, .arrow), ' +
+        'received line-protocol, only read\n',
     ]);
     const named = await run(negating({ 'office.csv': CSV }), 'office.csv', '--output-format', 'line-protocol');
     expect([named.code, named.stderr]).toEqual([
       2,
       'windrow: --output-format: expected csv or ndjson or parquet or arrow, received "line-protocol"\n',
     ]);
+  });
+});
+
+describe('results in a file whose name promises another format', () => {
+  it.each(['out.xlsx', 'OUT.JSON', 'out.tsv', 'out.sqlite'])('are refused: %s', async (name) => {
+    const world = negating({ 'office.csv': CSV });
+    const { code, stderr } = await run(world, 'office.csv', '--output', `~/${name}`);
+    const expected = 'expected a name that ends in .csv, .ndjson, .parquet, .arrow';
+    const mend = 'or name the format with --output-format';
+    expect([code, stderr]).toEqual([2, `windrow: --output: ${expected}, received ~/${name}; ${mend}\n`]);
+    expect(world.files()).toEqual(['back.json', 'office.csv', 'request.json']);
+    const named = await run(world, 'office.csv', '--output', `~/${name}`, '--output-format', 'ndjson');
+    expect(named.code).toBe(0);
+    expect(world.read(name)).toMatch(/^\{.*\}\n/);
+  });
+
+  it.each(['out', 'out.txt', 'out.dat', 'out.2024', 'json', 'my.json.csv'])('are CSV in others: %s', async (name) => {
+    const world = negating({ 'office.csv': CSV });
+    expect((await run(world, 'office.csv', '--output', `~/${name}`)).code).toBe(0);
+    expect(world.read(name)).toMatch(/^timestamp,/);
   });
 });
 

@@ -33,6 +33,26 @@ describe('pictures', () => {
     expect(world.files()).toEqual(['office.csv', 'request.json']);
   });
 
+  it('are the same of every format', async () => {
+    const { world } = drawn();
+    const drawnOf = async (name: string, ...words: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await world.run('plot', `~/${name}`, ...words);
+      expect([code, stderr.replace(/^.*times in epoch nanoseconds\n$/, '')]).toEqual([0, '']);
+      return stdout;
+    };
+    for (const name of ['out.csv', 'out.ndjson', 'out.parquet', 'out.arrow']) {
+      await world.run('run', '~/request.json', '--input', '~/office.csv', '--output', `~/${name}`, '--quiet');
+    }
+    const expected = await drawnOf('out.csv');
+    expect(expected).toContain('office/Result');
+    for (const name of ['out.ndjson', 'out.parquet', 'out.arrow']) expect(await drawnOf(name)).toBe(expected);
+    const at = Date.UTC(2024, 2, 1) * 1e6;
+    world.write('lines', [2, 4, 6].map((value, i) => `office Result=${value} ${at + i * 60e9}\n`).join(''));
+    expect(await drawnOf('lines', '--format', 'line-protocol')).toBe(expected);
+    const lacking = await world.run('plot', '~/out.parquet', '--series', 'offic');
+    expect(lacking).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean `office`?') });
+  });
+
   it('draw a pipeline', async () => {
     const { world } = drawn();
     expect(await world.run('explain', '~/request.json', '--graph', '~/g.svg')).toMatchObject({ code: 0, stdout: '' });

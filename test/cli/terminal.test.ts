@@ -2,7 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createWorld } from './world.js';
+import { printable } from '../../src/cli/terminal/printable.js';
+import { createWorld, requestText } from './world.js';
 
 const commandPath = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 // `script` of util-linux runs a command on a pseudo-terminal.
@@ -59,5 +60,37 @@ describe.skipIf(!hasTerminals)('user add on a terminal', () => {
     const world = createWorld();
     const { code, screen } = await converse(world.folder, [['Password: ', 'ses\x03']]);
     expect([code, screen, world.files()]).toEqual([130, 'Password: ', []]);
+  });
+});
+
+describe('names in files', () => {
+  it('are shown with their control characters written out, and the JSON of a text stays the same', () => {
+    expect(printable('a\tb\nc\r\x1b]0;x\x07\x7f\x9b\u202e\u2068')).toBe(
+      'a\tb\nc\\u000d\\u001b]0;x\\u0007\\u007f\\u009b\\u202e\\u2068',
+    );
+    const all = String.fromCharCode(...Array.from({ length: 0x2070 }, (_, i) => i));
+    expect(JSON.parse(printable(JSON.stringify(all)))).toBe(all);
+  });
+
+  it.skipIf(!hasTerminals)('command no terminal, with colours or without', () => {
+    const world = createWorld();
+    const name = 'off\x1b]0;owned\x07\x1b[2Jice';
+    world.write('a.csv', `timestamp,${name}\n2024-03-01,1\n2024-03-02,2\n`);
+    const request = requestText('Mul', { scalar: 2 }).replaceAll('"office"', JSON.stringify(name));
+    world.write('request.json', request);
+    const line = `'${process.execPath}' '${commandPath}'`;
+    for (const words of [
+      `${line} plot a.csv`,
+      `NO_COLOR=1 ${line} plot a.csv`,
+      `${line} run request.json --input a.csv --output out.csv`,
+      `${line} explain request.json`,
+      `${line} plot a.csv --series x`,
+    ]) {
+      const options = { cwd: world.folder, encoding: 'utf8' } as const;
+      const { stdout } = spawnSync('script', ['--quiet', '--return', '--command', words, '/dev/null'], options);
+      expect(stdout).toContain('off\\u001b]0;owned\\u0007\\u001b[2Jice');
+      for (const command of ['\x07', '\x1b]', '\x1b[2J']) expect(stdout).not.toContain(command);
+    }
+    expect(world.read('out.csv')).toContain(name);
   });
 });

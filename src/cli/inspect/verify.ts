@@ -72,7 +72,7 @@ async function verifySlowly(
   }
 }
 
-const CLEAR_LINE = '\r\u001b[K';
+const CLEAR_LINE = Buffer.from('\r\u001b[K');
 
 /** Whether several threads read the same; undefined if they cannot read all of the files, or are not installed. */
 async function isSameByThreads(

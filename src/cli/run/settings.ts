@@ -49,13 +49,23 @@ export function readSettings(given: Given) {
   };
 }
 
+/** Names that promise a format which is not written: a spreadsheet program would call such a file damaged. */
+const OTHER_FORMATS = /\.(?:avro|db|duckdb|h5|html?|json|mat|npy|npz|ods|orc|pdf|pkl|sqlite|tsv|xlsx?|xml|zip)$/i;
+
 function outputFormatOf(given: Given): Format {
-  const format = formatOption(given, '--output-format', writtenFormats) ?? formatOf(textOf(given, '--output') ?? '-');
-  if (format.openWriter !== undefined) return format;
-  throw new WindrowError(
-    'arguments',
-    `--output: expected a format that is written, received ${format.name}, only read`,
-  );
+  const chosen = formatOption(given, '--output-format', writtenFormats);
+  const output = textOf(given, '--output') ?? '-';
+  const format = chosen ?? formatOf(output);
+  const names = writtenFormats.map(({ extensions: [first] }) => `.${first}`).join(', ');
+  if (format.openWriter === undefined) {
+    const received = `received ${format.name}, only read`;
+    throw new WindrowError('arguments', `--output: expected a format that is written (${names}), ${received}`);
+  }
+  if (chosen === undefined && OTHER_FORMATS.test(output)) {
+    const mend = 'or name the format with --output-format';
+    throw new WindrowError('arguments', `--output: expected a name that ends in ${names}, received ${output}; ${mend}`);
+  }
+  return format;
 }
 
 function checkedCount(given: Given, flag: string, most: number): number | undefined {

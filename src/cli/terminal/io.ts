@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { RangePool } from '../../formats/csv/threaded/pool.js';
 import { fileFailure } from '../failure.js';
 import { askHidden } from './ask-hidden.js';
+import { printable } from './printable.js';
 
 /** The part of `node:fs` that commands use. */
 export type FileSystem = Pick<
@@ -78,7 +79,10 @@ export interface Input {
 }
 
 export interface Outlet {
-  /** Resolves once the data is written; rejects if the reader has gone. */
+  /**
+   * Writes bytes as they are, and text with its control characters made `printable`. Resolves once all is written;
+   * rejects if the reader has gone.
+   */
   readonly write: (data: string | Uint8Array) => Promise<void>;
   readonly isTerminal: boolean;
   /** The width in characters. */
@@ -167,7 +171,8 @@ function processOutlet(name: 'stdout' | 'stderr'): Outlet {
     write: async (data) => {
       const isWaiting = opened !== undefined || name === 'stdout' || !isPlain;
       try {
-        const rest = isWaiting ? data : writeNow(descriptor, data);
+        const bytes = typeof data === 'string' ? printable(data) : data;
+        const rest = isWaiting ? bytes : writeNow(descriptor, bytes);
         if (rest.length > 0) await streamed(rest);
       } catch (error) {
         throw fileFailure(error, name === 'stdout' ? 'standard output' : 'standard error', 'write');
