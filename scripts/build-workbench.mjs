@@ -99,7 +99,7 @@ const withoutWebAssembly = [
   ),
 ];
 
-// The page takes no checkpoints of its streams, and runs plans with patterns as plans of their members.
+// The page takes no checkpoints of its streams, warms no run up, and runs plans with patterns as those of their members.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
   replacing(
@@ -108,6 +108,9 @@ const withoutUnused = [
       `${NONE} export { none as readCheckpoint, none as readCounts, none as writeCheckpoint, none as writeCounts };`,
   ),
   replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
+  replacing(/engine[/\\]batch[/\\]run-batch\.ts$/, (text) =>
+    text.replace(/^(function warmUp\(.*inputs: .*\{)$[\s\S]*?^\}$/m, '$1 return inputs; }'),
+  ),
 ];
 
 // Series come from the page's own readers, so their columns fit together.

@@ -37,30 +37,23 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
   pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? pointsEveryMs(parameters) : undefined),
 };
 
-function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, column }: RunContext): RegridRunner {
-  // The series may end with the sample that is held, however far other inputs have come. Only `advance`, `until` or a
-  // later sample that is certain to come makes a tick after it certain.
-  const promisedMs = untilMs === undefined ? advancedMs : () => Number.POSITIVE_INFINITY;
-  const ticksEndMs = untilMs ?? Number.POSITIVE_INFINITY;
-
+function holder(windows: Windows, maxHoldMs: number, { untilMs, certainMs, column }: RunContext): RegridRunner {
   // Emits the ticks before `endMs` and, with `isEndTaken`, one at `endMs`.
   function tickTo(slots: Float64Array, endMs: number, isEndTaken: boolean, out: Output): void {
-    const heldUntilMs = slots[LAST_MS]! + maxHoldMs;
     let tickMs = slots[NEXT_MS]!;
-    const stopMs = Math.min(endMs, ticksEndMs, heldUntilMs);
+    const stopMs = Math.min(endMs, slots[LAST_MS]! + maxHoldMs);
     out.expect((stopMs - tickMs) / windows.lengthMsMax);
-    const isStopTaken = (isEndTaken || stopMs < endMs) && stopMs < ticksEndMs;
+    const isStopTaken = isEndTaken || stopMs < endMs;
     while (tickMs < stopMs || (tickMs === stopMs && isStopTaken)) {
       out.add(tickMs, slots[LAST_VALUE]!);
       tickMs = windows.next(tickMs);
     }
-    const resumeMs = Math.min(endMs, ticksEndMs);
-    if (tickMs < resumeMs) tickMs = firstStartFrom(windows, resumeMs);
+    if (tickMs < endMs) tickMs = firstStartFrom(windows, endMs);
     slots[NEXT_MS] = tickMs;
   }
 
   const stepMs = windows.gridMs;
-  const isPlain = Number.isInteger(stepMs) && maxHoldMs === Number.POSITIVE_INFINITY && untilMs === undefined;
+  const isPlain = Number.isInteger(stepMs) && maxHoldMs === Number.POSITIVE_INFINITY;
 
   const points = evenPoints(column);
 
@@ -79,19 +72,20 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, colu
         slots[HAS_LAST] = 1;
         slots[LAST_MS] = t;
         slots[LAST_VALUE] = value[i]!;
-        if (slots[NEXT_MS] === t && t < ticksEndMs) {
+        if (slots[NEXT_MS] === t) {
           out.add(t, value[i]!);
           slots[NEXT_MS] = windows.next(t);
         }
       }
     },
     advance: ({ slots }, watermarkMs, out, comingMs) => {
-      const limitMs = Math.min(watermarkMs, Math.max(promisedMs(), comingMs));
+      const limitMs = certainMs(watermarkMs, comingMs);
       if (slots[HAS_LAST] === 1 && slots[NEXT_MS]! < limitMs) tickTo(slots, limitMs, false, out);
     },
     close: ({ slots }, lastAdvanceMs, out) => {
       if (slots[HAS_LAST] === 0) return;
-      tickTo(slots, untilMs ?? Math.max(lastAdvanceMs, slots[LAST_MS]!), true, out);
+      tickTo(slots, untilMs ?? lastAdvanceMs, untilMs === undefined, out);
+      tickTo(slots, slots[LAST_MS]!, true, out);
     },
     watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[NEXT_MS]! : watermarkMs),
   };

@@ -134,8 +134,12 @@ export interface RunContext {
   /** How many inputs the step has. */
   readonly inputCount: number;
   readonly untilMs: number | undefined;
-  /** The last `advance` of the run so far, −Infinity without one. */
-  readonly advancedMs: () => number;
+  /**
+   * The time before which all is certain that follows the last sample of an input without a later one, such as ticks:
+   * that of a sample which is certain to come, or the last `advance` of the run. Not the watermark: the input may end
+   * with that sample, however far others have come, or may be ahead of the run, whose parts end at `until`.
+   */
+  readonly certainMs: (watermarkMs: number, comingMs: number) => number;
 }
 
 /** The code of a step that runs. Only a regrid has a state; the others treat each chunk by itself. */

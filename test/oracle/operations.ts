@@ -159,7 +159,7 @@ function bordersWithin(windows: Windows, firstMs: number, lastMs: number): numbe
   return borders;
 }
 
-/** The held value at each tick from the first sample to the last, or before `untilMs` if the run has one. */
+/** The held value at each tick from the first sample to the last, and before `untilMs` if the run has one. */
 export function holdLastValue(
   samples: readonly Sample[],
   windows: Windows,
@@ -169,7 +169,8 @@ export function holdLastValue(
   const [first] = samples;
   const last = samples.at(-1);
   if (first === undefined || last === undefined) return { samples: [], dropped: {} };
-  const ticks = bordersWithin(windows, first.timeMs, untilMs ?? last.timeMs).filter((tickMs) => tickMs !== untilMs);
+  const endMs = Math.max(last.timeMs, untilMs ?? last.timeMs);
+  const ticks = bordersWithin(windows, first.timeMs, endMs).filter((t) => t <= last.timeMs || t < endMs);
   const candidates = ticks.flatMap((tickMs) => {
     const value = heldValue(samples, tickMs, maxholdMs);
     return value === undefined ? [] : [{ timeMs: tickMs, value }];

@@ -86,8 +86,8 @@ export function delay(samples: Samples, onMs: number, offMs: number, untilMs: nu
     const dueMs = sinceMs[i]! + (truth(sample) ? onMs : offMs);
     if (state !== truth(sample) && dueMs <= sample.timeMs) state = truth(sample);
     results.push({ timeMs: sample.timeMs, value: Number(state) });
-    const nextMs = samples[i + 1]?.timeMs ?? Number.POSITIVE_INFINITY;
-    if (state === truth(sample) || dueMs >= nextMs || dueMs >= untilMs) continue;
+    const nextMs = samples[i + 1]?.timeMs ?? untilMs;
+    if (state === truth(sample) || dueMs >= nextMs) continue;
     state = truth(sample);
     results.push({ timeMs: dueMs, value: Number(state) });
   }

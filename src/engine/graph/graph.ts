@@ -172,7 +172,10 @@ function wire(
   for (const [item, { step }] of plan.items.entries()) itemsOf[step]!.push(item);
   const limits: SampleLimit[] = [];
   const steps: GraphStep[] = [];
-  const run = { untilMs: settings.untilMs, advancedMs, column };
+  const { untilMs } = settings;
+  const certainMs = (watermarkMs: number, comingMs: number): number =>
+    Math.min(watermarkMs, Math.max(comingMs, Math.min(advancedMs(), untilMs ?? Number.POSITIVE_INFINITY)));
+  const run = { untilMs, certainMs, column };
   for (const [index, planStep] of plan.steps.entries()) {
     const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
     const step = openStep(planStep, settings, run, { column, mayOverwrite }, limits);

@@ -1,5 +1,5 @@
 import type { Duration } from '../../../core/duration.js';
-import type { Operation, Output, RegridRunner, StepDraft } from '../../operation.js';
+import type { Operation, Output, RegridRunner, RunContext, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { onePerSample, perSample } from './per-sample.js';
 
@@ -66,7 +66,7 @@ export const delay: Operation<DelayMethods> = {
   open: (parameters, run) => {
     const onMs = durationMsIn(parameters, 'on') ?? 0;
     const offMs = durationMsIn(parameters, 'off') ?? 0;
-    return delayer(onMs, offMs, run.untilMs ?? Number.POSITIVE_INFINITY);
+    return delayer(onMs, offMs, run);
   },
 };
 
@@ -74,10 +74,14 @@ const STATE = 0;
 const INPUT = 1;
 const DUE_MS = 2; // when the state is to follow the input, if they differ
 
-function delayer(onMs: number, offMs: number, untilMs: number): RegridRunner {
+function delayer(
+  onMs: number,
+  offMs: number,
+  { untilMs = Number.POSITIVE_INFINITY, certainMs }: RunContext,
+): RegridRunner {
   function turnBefore(slots: Float64Array, timeMs: number, out: Output): void {
     const dueMs = slots[DUE_MS]!;
-    if (slots[STATE] === slots[INPUT] || !(dueMs < timeMs) || !(dueMs < untilMs)) return;
+    if (slots[STATE] === slots[INPUT] || !(dueMs < timeMs)) return;
     slots[STATE] = slots[INPUT]!;
     out.add(dueMs, slots[STATE]!);
   }
@@ -95,8 +99,8 @@ function delayer(onMs: number, offMs: number, untilMs: number): RegridRunner {
         out.add(t, slots[STATE]!);
       }
     }),
-    advance: ({ slots }, watermarkMs, out) => turnBefore(slots, watermarkMs, out),
-    close: ({ slots }, _advancedMs, out) => turnBefore(slots, Number.POSITIVE_INFINITY, out),
+    advance: ({ slots }, watermarkMs, out, comingMs) => turnBefore(slots, certainMs(watermarkMs, comingMs), out),
+    close: ({ slots }, _advancedMs, out) => turnBefore(slots, untilMs, out),
   };
 }
 

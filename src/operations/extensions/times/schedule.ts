@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../core/calendar.js';
 import { parseInstant } from '../../../core/instant.js';
 import { zoneOf } from '../../../core/zone.js';
-import type { Operation, Output, RegridRunner, StepDraft } from '../../operation.js';
+import type { Operation, Output, RegridRunner, RunContext, StepDraft } from '../../operation.js';
 import {
   choice,
   listOf,
@@ -57,7 +57,7 @@ export const schedule: Operation<ScheduleMethods> = {
     const given = ['days', 'hours', 'holidays', 'ranges'].filter((name) => parameters[name] !== undefined);
     if (given.length === 0) report('', 'request.missing', 'days, hours, holidays or ranges', 'none of them');
   },
-  open: (parameters, { untilMs }) => scheduler(localHoursOf(parameters), untilMs),
+  open: (parameters, run) => scheduler(localHoursOf(parameters), run),
 };
 
 function checkRange({ first, last }: Parameters, report: Report): void {
@@ -115,7 +115,7 @@ const LAST_MS = 1; // all changes up to here have been emitted
 const STATE = 2;
 
 // Emits changes up to the last sample or, with `until`, up to that. How far other series have come does not matter.
-function scheduler(hours: LocalHours, untilMs: number | undefined): RegridRunner {
+function scheduler(hours: LocalHours, { untilMs, certainMs }: RunContext): RegridRunner {
   // A span in which the state does not change, computed again whenever a time lies outside it.
   let knownFromMs = Number.NaN;
   let knownUntilMs = Number.NaN;
@@ -150,10 +150,9 @@ function scheduler(hours: LocalHours, untilMs: number | undefined): RegridRunner
       if (slots[HAS_FIRST] === 0) giveState(slots, timeMs[0]!, out);
       changesTo(slots, timeMs[count - 1]!, out);
     },
-    advance: ({ slots }, watermarkMs, out) => {
+    advance: ({ slots }, watermarkMs, out, comingMs) => {
       if (slots[HAS_FIRST] === 0 || untilMs === undefined) return;
-      const endMs = Math.min(watermarkMs, untilMs);
-      if (endMs > slots[LAST_MS]!) changesTo(slots, previousMs(endMs), out);
+      changesTo(slots, previousMs(certainMs(watermarkMs, comingMs)), out);
     },
     close: ({ slots }, _advancedMs, out) => {
       if (slots[HAS_FIRST] === 1 && untilMs !== undefined) changesTo(slots, previousMs(untilMs), out);
