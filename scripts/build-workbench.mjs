@@ -99,7 +99,7 @@ const withoutWebAssembly = [
   ),
 ];
 
-// The page takes no checkpoints of its streams, warms no run up, and runs plans with patterns as those of their members.
+// The page takes no checkpoints of its streams, runs plans with patterns as those of their members, and warms none up.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
   replacing(
