@@ -322,17 +322,23 @@ describe('files written by other tools', () => {
   });
 
   const folder = new URL('../formats/files/', import.meta.url);
-  it.each(['duckdb.parquet', 'duckdb-zstd.parquet', 'polars.parquet', 'polars.arrow', 'polars-stream.arrows'])(
-    '%s',
-    async (name) => {
-      const world = negating({ [name]: readFileSync(new URL(name, folder)) });
-      const ended = await run(world, name);
-      expect(ended.stderr).not.toContain('sorry');
-      expect(ended.stdout).toBe(RESULT);
-      const later = await run(world, name, '--from', '2024-03-01T00:01:00Z');
-      expect(later.stdout.split('\n')).toHaveLength(4);
-    },
-  );
+  it.each([
+    'duckdb.parquet',
+    'duckdb-zstd.parquet',
+    'polars.parquet',
+    'polars.arrow',
+    'polars-stream.arrows',
+    'pyarrow-lz4.feather',
+    'pyarrow-zstd.feather',
+    'pyarrow-lz4.parquet',
+  ])('%s', async (name) => {
+    const world = negating({ [name]: readFileSync(new URL(name, folder)) });
+    const ended = await run(world, name);
+    expect(ended.stderr).not.toContain('sorry');
+    expect(ended.stdout).toBe(RESULT);
+    const later = await run(world, name, '--from', '2024-03-01T00:01:00Z');
+    expect(later.stdout.split('\n')).toHaveLength(4);
+  });
 });
 
 it('a file that does not match its format is refused with an error that says so', async () => {
