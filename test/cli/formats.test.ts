@@ -233,6 +233,29 @@ it('line protocol: a series is a measurement with its tags, a metric is a field'
   expect((await run(world, 'office.lp')).stderr).toContain('office.lp, line 1: the line has no time');
 });
 
+it.each(['out.ndjson', 'out.parquet', 'out.arrow', 'out.arrows'])('0 and −0 stay apart in %s', async (name) => {
+  const values = ['0', '-0', '1', '0', '-0', '1'];
+  const rows = values.map((value, minute) => `2024-03-01T00:0${minute}:00.000Z,${value}\n`);
+  const world = negating({ 'office.csv': `timestamp,value\n${rows.join('')}` });
+  await run(world, 'office.csv', '--output', `~/${name}`);
+  const { stdout } = await world.run('run', '~/back.json', '--input', `~/${name}`);
+  expect([...stdout.matchAll(/Back,(.*)/g)].map(([, value]) => value)).toEqual(values);
+});
+
+it('quotes in a measurement and in tags of line protocol are characters like any other', async () => {
+  const lines = [
+    'pump"s,kind="old\\ one,size=5"pipe temp=0.1,state="a, b=\\"c" 1709251200000000000',
+    'pump"s,size=5"pipe,kind="old\\ one temp=1.1 1709251260000000000',
+    'pump"s,size=5"pipe,kind="old\\ one temp=2.1 1709251320123456000',
+  ];
+  const world = negating({ 'office.lp': lines.join('\n') });
+  const name = 'pump"s,kind="old one,size=5"pipe';
+  const request = world.read('request.json').replaceAll('"Raw"', '"temp"');
+  world.write('request.json', request.replaceAll('office', JSON.stringify(name).slice(1, -1)));
+  const ended = await run(world, 'office.lp');
+  expect(ended.stdout).toBe(RESULT.replaceAll(',office,', `,"${name.replaceAll('"', '""')}",`));
+});
+
 describe('files written by other tools', () => {
   it.each(['polars-lz4.arrow', 'polars-zstd.arrow'])('with many compressed blocks: %s', async (name) => {
     const folder = new URL('../formats/files/', import.meta.url);
@@ -343,17 +366,23 @@ describe('files written by other tools', () => {
   });
 
   const folder = new URL('../formats/files/', import.meta.url);
-  it.each(['duckdb.parquet', 'duckdb-zstd.parquet', 'polars.parquet', 'polars.arrow', 'polars-stream.arrows'])(
-    '%s',
-    async (name) => {
-      const world = negating({ [name]: readFileSync(new URL(name, folder)) });
-      const ended = await run(world, name);
-      expect(ended.stderr).not.toContain('sorry');
-      expect(ended.stdout).toBe(RESULT);
-      const later = await run(world, name, '--from', '2024-03-01T00:01:00Z');
-      expect(later.stdout.split('\n')).toHaveLength(4);
-    },
-  );
+  it.each([
+    'duckdb.parquet',
+    'duckdb-zstd.parquet',
+    'polars.parquet',
+    'polars.arrow',
+    'polars-stream.arrows',
+    'pyarrow-lz4.feather',
+    'pyarrow-zstd.feather',
+    'pyarrow-lz4.parquet',
+  ])('%s', async (name) => {
+    const world = negating({ [name]: readFileSync(new URL(name, folder)) });
+    const ended = await run(world, name);
+    expect(ended.stderr).not.toContain('sorry');
+    expect(ended.stdout).toBe(RESULT);
+    const later = await run(world, name, '--from', '2024-03-01T00:01:00Z');
+    expect(later.stdout.split('\n')).toHaveLength(4);
+  });
 });
 
 it('a file that does not match its format is refused with an error that says so', async () => {

@@ -24,7 +24,7 @@ async function read(
 ): ReturnType<Format['read']> {
   const [arrows, { decompressZstd }] = await Promise.all([import('apache-arrow'), import('hyparquet-compressors')]);
   const { CompressionType, compressionRegistry } = arrows;
-  compressionRegistry.set(CompressionType.ZSTD, { decode: (packed) => decompressZstd(packed) });
+  compressionRegistry.set(CompressionType.ZSTD, { decode: (packed) => aligned(decompressZstd(packed)) });
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: unpackLz4Frame });
   let reader: TableReader | undefined;
   let rows = 0;
@@ -50,6 +50,11 @@ async function read(
   return end.isMissing
     ? { ...summary, notes: [...summary.notes, 'no mark at its end, so it may be cut off'] }
     : summary;
+}
+
+// What fzstd unpacks may begin anywhere in its buffer, where arrays of 8 bytes a number cannot.
+function aligned(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
 }
 
 function typedColumn(

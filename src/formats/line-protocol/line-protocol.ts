@@ -58,12 +58,12 @@ async function readLines(
 
 /** A parsed line, or what is wrong with it. */
 function parsePoint(text: string): Point | string {
-  const [key = '', fields, time, ...more] = splitAt(text.trim(), ' ');
+  const [key = '', fields, time, ...more] = splitAt(text.trim(), ' ', 1);
   if (fields === undefined || more.length > 0) {
     return `expected \`measurement,tag=value field=1 time\`, received ${describeValue(text)}`;
   }
   if (time === undefined) return 'the line has no time; without one, InfluxDB takes that of its clock';
-  const [measurement = '', ...tags] = splitAt(key, ',');
+  const [measurement = '', ...tags] = splitAt(key, ',', Number.POSITIVE_INFINITY);
   const names = tags.map(plain).sort();
   const parts = splitAt(fields, ',').map((field) => splitAt(field, '='));
   const numbers: (readonly [string, string])[] = [];
@@ -84,8 +84,9 @@ function numberOf(value: string): string | undefined {
   return number;
 }
 
-// Splits at separators that are neither escaped nor within quotes.
-function splitAt(text: string, separator: string): string[] {
+// Splits at separators that are neither escaped nor within quotes, which are plain characters before part `quotesFrom`:
+// in a measurement and its tags.
+function splitAt(text: string, separator: string, quotesFrom = 0): string[] {
   const parts = [''];
   let isQuoted = false;
   for (let at = 0; at < text.length; at++) {
@@ -93,7 +94,7 @@ function splitAt(text: string, separator: string): string[] {
     if (char === '\\' && at + 1 < text.length) parts[parts.length - 1] += char + text[++at];
     else if (char === separator && !isQuoted) parts.push('');
     else {
-      if (char === '"') isQuoted = !isQuoted;
+      if (char === '"' && parts.length > quotesFrom) isQuoted = !isQuoted;
       parts[parts.length - 1] += char;
     }
   }

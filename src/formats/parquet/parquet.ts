@@ -123,12 +123,15 @@ async function readColumns(
   rowEnd: number,
 ): Promise<ReadonlyMap<string, unknown[]>> {
   const [{ parquetRead }, { compressors }] = await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
+  // Its LZ4 cannot unpack nothing, such as the dictionary of a column of nulls.
+  const lz4 = (name: 'LZ4' | 'LZ4_RAW') => (packed: Uint8Array, byteCount: number) =>
+    byteCount === 0 ? new Uint8Array() : compressors[name]!(packed, byteCount);
   const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
   await parquetRead({
     file,
     metadata,
     parsers,
-    compressors,
+    compressors: { ...compressors, LZ4: lz4('LZ4'), LZ4_RAW: lz4('LZ4_RAW') },
     columns: [...wanted],
     rowStart,
     rowEnd,

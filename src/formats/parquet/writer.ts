@@ -36,12 +36,14 @@ export async function openParquetWriter(onBytes: (bytes: Uint8Array) => void): P
   function writeGroup(): void {
     const { micros, ids, metrics, values } = rows;
     if (micros.length === 0) return;
+    // In a dictionary, 0 and −0 would be one value.
+    const hasMinusZero = values.some((x) => Object.is(x, -0));
     writer.write({
       columnData: [
         { name: 'timestamp', data: BigInt64Array.from(micros) },
         { name: 'timeseriesId', data: ids },
         { name: 'metric', data: metrics },
-        { name: 'value', data: Float64Array.from(values) },
+        { name: 'value', data: Float64Array.from(values), ...(hasMinusZero && { encoding: 'PLAIN' }) },
       ],
       rowGroupSize: ROW_GROUP_ROWS,
     });
