@@ -195,21 +195,30 @@ function standardInput(kept: Spool | undefined, io: Io): InputFile {
   const { fileDescriptor } = io.stdin();
   const sizeBytes = fileDescriptor === undefined ? undefined : io.fs.fstatSync(fileDescriptor).size;
   const open = (): AsyncIterable<Uint8Array> => io.stdin().bytes;
-  return { path: '-', name: STANDARD_INPUT, sizeBytes, isRegular: false, blocks: arrivals(open, kept) };
+  return { path: '-', name: STANDARD_INPUT, sizeBytes, isRegular: false, blocks: arrivals(STANDARD_INPUT, open, kept) };
 }
 
 // A named pipe, such as `<(command)`: like standard input, it can be read only once.
 function pipeInput(path: string, kept: Spool | undefined, io: Io): InputFile {
   const open = (): AsyncIterable<Uint8Array> => io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  return { path, name: path, sizeBytes: undefined, isRegular: false, blocks: arrivals(open, kept) };
+  return { path, name: path, sizeBytes: undefined, isRegular: false, blocks: arrivals(path, open, kept) };
 }
 
-function arrivals(open: () => AsyncIterable<Uint8Array>, kept: Spool | undefined): InputFile['blocks'] {
+function arrivals(name: string, open: () => AsyncIterable<Uint8Array>, kept: Spool | undefined): InputFile['blocks'] {
   let arriving: AsyncIterator<Uint8Array> | undefined;
   return (onRead) => {
-    arriving ??= open()[Symbol.asyncIterator]();
+    arriving ??= arrivingFrom(open(), name);
     return arrivingBlocks(arriving, kept, onRead);
   };
+}
+
+/** The bytes of a pipe or of standard input as they come. @throws WindrowError if they cannot be read */
+export async function* arrivingFrom(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw fileFailure(error, name, 'read');
+  }
 }
 
 // Repeats what has come before, so that a run can start again. Does not end the iterator when the caller stops early,
@@ -237,7 +246,10 @@ export function existingFile(path: string, io: Io): number {
   } catch (error) {
     const failure = fileFailure(error, path, 'read');
     if (!(failure instanceof WindrowError) || failure.code !== 'file.missing') throw failure;
-    const hint = didYouMean(basename(path), namesBeside(path, io));
+    const isLink = io.fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    const hint = isLink
+      ? 'it is a link to a file that does not exist'
+      : didYouMean(basename(path), namesBeside(path, io));
     throw new WindrowError('file.missing', `${failure.message}${hint === undefined ? '' : `; ${hint}`}`, {
       cause: error,
     });

@@ -18,6 +18,7 @@ export type FileSystem = Pick<
   | 'readdirSync'
   | 'readFileSync'
   | 'readSync'
+  | 'readlinkSync'
   | 'realpathSync'
   | 'renameSync'
   | 'rmSync'
