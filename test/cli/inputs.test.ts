@@ -78,6 +78,23 @@ describe('what cannot be read is told by its name', () => {
     expect(code).toBe(1);
   });
 
+  it.each(['1', '2'])('a file that is shortened while %s threads read it', async (threads) => {
+    const readSync = ((...given: Parameters<typeof nodeFs.readSync>) => {
+      const count = nodeFs.readSync(...given);
+      const [descriptor] = given;
+      const { size } = nodeFs.fstatSync(descriptor);
+      if (size > 30_000) nodeFs.truncateSync(`/proc/self/fd/${descriptor}`, count);
+      return count;
+    }) as typeof nodeFs.readSync;
+    const world = createWorld({ fs: { readSync } });
+    world.write('request.json', requestText('Mul', { scalar: 2 }));
+    world.write('office.csv', minutesCsv(Array.from({ length: 20_000 }, (_, i) => i)));
+    const run = ['run', '~/request.json', '--input', '~/office.csv', '--output', '~/out.csv', '--threads', threads];
+    const stderr = 'windrow: ~/office.csv: was shortened while it was read; run again once nothing writes to it\n';
+    expect(await world.run(...run)).toEqual({ code: 1, stdout: '', stderr });
+    expect(world.files()).toEqual(['office.csv', 'request.json']);
+  });
+
   it('a link that leads nowhere is not proposed for itself', async () => {
     const world = createWorld();
     nodeFs.symlinkSync('nowhere.csv', world.path('office.csv'));

@@ -87,11 +87,15 @@ export function openToRead(path: string, io: Io): number {
 async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
   const descriptor = openToRead(path, io);
   try {
+    const { size } = io.fs.fstatSync(descriptor);
     const block = scanBlock() ?? new Uint8Array(DISK_BLOCK_BYTES);
     let turnStartMs = io.clock();
     for (;;) {
       const count = readNow(io, descriptor, block, path);
-      if (count === 0) return;
+      if (count === 0) {
+        checkLength(descriptor, size, path, io);
+        return;
+      }
       onRead(count);
       yield block.subarray(0, count);
       if (io.clock() - turnStartMs < TURN_MS) continue;
@@ -101,6 +105,13 @@ async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => 
   } finally {
     io.fs.closeSync(descriptor);
   }
+}
+
+/** Checks that a file was not cut while it was read: its rows would be missing in silence. @throws WindrowError */
+export function checkLength(descriptor: number, sizeBytes: number, name: string, io: Io): void {
+  if (io.fs.fstatSync(descriptor).size >= sizeBytes) return;
+  const mend = 'run again once nothing writes to it';
+  throw new WindrowError('file.read', `${name}: was shortened while it was read; ${mend}`);
 }
 
 /**
