@@ -23,7 +23,6 @@ export type FileSystem = Pick<
   | 'renameSync'
   | 'rmSync'
   | 'statSync'
-  | 'watch'
   | 'writeSync'
 >;
 
