@@ -10,6 +10,8 @@ import type { Io } from '../terminal/io.js';
 const LOOK_MS = 200;
 /** Editors write a file in several steps; together they count as one change. */
 const SETTLE_MS = 100;
+/** A file that changes all the time, such as a log, is read as it is after this long. */
+const SETTLE_MS_MAX = 2000;
 
 /**
  * Runs `work` now and after each change of the files, until Ctrl-C. A failure is reported, and watching goes on.
@@ -82,7 +84,8 @@ class WatchedFiles {
 
   // Waits until the files no longer change.
   async #settled(): Promise<void> {
-    for (let last = ''; last !== this.#stateNow() && !this.#isInterrupted; ) {
+    const untilMs = this.#io.clock() + SETTLE_MS_MAX;
+    for (let last = ''; last !== this.#stateNow() && !this.#isInterrupted && this.#io.clock() < untilMs; ) {
       last = this.#stateNow();
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     }
