@@ -8,6 +8,7 @@ import { type BytesAt, framesOf, openZstd } from '../../formats/zstd.js';
 import { scanBlock } from '../../kernels/scan-pairs.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
+import { isLink } from './paths.js';
 import { Spool, type TempFiles } from './temp-files.js';
 
 /** The name of standard input in messages. */
@@ -257,10 +258,8 @@ export function existingFile(path: string, io: Io): number {
   } catch (error) {
     const failure = fileFailure(error, path, 'read');
     if (!(failure instanceof WindrowError) || failure.code !== 'file.missing') throw failure;
-    const isLink = io.fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-    const hint = isLink
-      ? 'it is a link to a file that does not exist'
-      : didYouMean(basename(path), namesBeside(path, io));
+    const leadsNowhere = 'it is a link to a file that does not exist';
+    const hint = isLink(path, io) ? leadsNowhere : didYouMean(basename(path), namesBeside(path, io));
     throw new WindrowError('file.missing', `${failure.message}${hint === undefined ? '' : `; ${hint}`}`, {
       cause: error,
     });

@@ -37,18 +37,18 @@ export function placeOf(path: string, io: Io): string {
     try {
       return io.fs.realpathSync(place);
     } catch {
-      const stats = linkStats(place, io);
-      if (!stats?.isSymbolicLink()) return place; // not there yet
+      if (!isLink(place, io)) return place; // not there yet
       place = resolve(io.fs.realpathSync(dirname(place)), io.fs.readlinkSync(place));
     }
   }
   return path; // a circle
 }
 
-function linkStats(path: string, io: Io): ReturnType<Io['fs']['lstatSync']> {
+/** Whether there is a link of this name, wherever it leads. */
+export function isLink(path: string, io: Io): boolean {
   try {
-    return io.fs.lstatSync(path, { throwIfNoEntry: false });
+    return io.fs.lstatSync(path).isSymbolicLink();
   } catch {
-    return undefined; // where it may not be looked at, nothing can be written either
+    return false; // not there, or where one may not look: whoever opens it says so
   }
 }

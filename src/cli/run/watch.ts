@@ -4,8 +4,8 @@ import { describeFailure, EXIT_DONE } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 
 /**
- * How often the files are looked at. The system's notices would be missed for a file behind a link, in a folder that was
- * made anew, and on network drives.
+ * How often the files are looked at. The system gives no notice of a file behind a link, in a folder that was made
+ * anew, or on a network drive.
  */
 const LOOK_MS = 200;
 /** Editors write a file in several steps; together they count as one change. */
