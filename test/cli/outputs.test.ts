@@ -171,6 +171,27 @@ describe('outputs of a run', () => {
     expect(statSync(world.path('real.csv')).mode & 0o777).toBe(0o640);
   });
 
+  it('a link stays a link where its file is not there yet, and a circle of links is told', async () => {
+    const world = doubling();
+    nodeFs.mkdirSync(world.path('disk'));
+    symlinkSync('disk/real.csv', world.path('link.csv'));
+    symlinkSync(world.path('link.csv'), world.path('latest.csv'));
+    await world.run(...RUN, '--output', '~/latest.csv');
+    expect(lstatSync(world.path('latest.csv')).isSymbolicLink()).toBe(true);
+    expect(world.read('disk/real.csv')).toContain('office,Result,4');
+    symlinkSync('circle.csv', world.path('circle.csv'));
+    const { code, stderr } = await world.run(...RUN, '--output', '~/circle.csv');
+    expect([code, stderr]).toEqual([1, 'windrow: ~/circle.csv: could not be written (ELOOP)\n']);
+    expect(lstatSync(world.path('circle.csv')).isSymbolicLink()).toBe(true);
+  });
+
+  it('a name of 255 bytes is no longer than a file system takes', async () => {
+    const world = doubling();
+    const name = `${'ü'.repeat(125)}a.csv`;
+    expect(await world.run(...RUN, '--output', `~/${name}`, '--quiet')).toMatchObject({ code: 0, stderr: '' });
+    expect(world.read(name)).toContain('office,Result,4');
+  });
+
   it('many results are kept in separate files while others come', async () => {
     const world = doubling({}, 100_000);
     const items = ['A', 'B', 'C'].map((metric) => JSON.parse(requestText('Mul', { scalar: 2 }, metric))[0]);

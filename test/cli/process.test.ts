@@ -1,8 +1,8 @@
 // The built command as a process of its own, with the system's pipes, devices and signals.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWorld, minutesCsv, requestText, type World } from './world.js';
 
 const commandPath = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -102,6 +102,43 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     await turn(4);
     expect(lastValue()).toBe('63');
     const ended = new Promise((resolve) => child.on('close', resolve));
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+  });
+
+  it('notices changes behind a link, and in a folder made anew, and in a file that never rests', async () => {
+    const world = doubling(3);
+    for (const folder of ['in', 'elsewhere']) mkdirSync(world.path(folder));
+    symlinkSync('../elsewhere/office.csv', world.path('in/office.csv'));
+    world.write('elsewhere/office.csv', minutesCsv([1, 2]));
+    const words = [commandPath, 'run', 'request.json', '--input', 'in/office.csv', '--output', 'out.csv', '--watch'];
+    const child = spawn(process.execPath, words, { cwd: world.folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    let stderr = '';
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const lastValue = (): string | undefined => world.read('out.csv').trim().split(',').at(-1);
+    const told = (text: string) => expect.poll(() => stderr, { timeout: 10_000 }).toContain(text);
+    const given = (value: string) => expect.poll(lastValue, { timeout: 10_000 }).toBe(value);
+    await told('press Ctrl-C');
+    world.write('elsewhere/office.csv', minutesCsv([1, 21]));
+    await given('42');
+    rmSync(world.path('in/office.csv'));
+    symlinkSync('office.csv', world.path('in/office.csv'));
+    await told('in/office.csv: could not be read (ELOOP)\n');
+    rmSync(world.path('in'), { recursive: true });
+    await told('in/office.csv: no such file\n');
+    mkdirSync(world.path('in'));
+    for (const value of [31, 32]) {
+      world.write('in/office.csv', minutesCsv([1, value]));
+      await given(String(2 * value));
+    }
+    // A file that never rests, such as a log.
+    const growing = setInterval(() => world.write('in/office.csv', minutesCsv([1, Date.now(), 9])), 30);
+    onTestFinished(() => clearInterval(growing));
+    await given('18');
     child.kill('SIGINT');
     expect(await ended).toBe(0);
   });

@@ -1,5 +1,6 @@
 import { WindrowError } from '../../core/errors.js';
 import type { Given } from '../command.js';
+import { arrivingFrom } from '../files/inputs.js';
 import type { Io } from '../terminal/io.js';
 
 const PASSWORD_CHARS_MAX = 1024;
@@ -17,7 +18,7 @@ export async function readPassword(given: Given, io: Io): Promise<string> {
 async function readInput(io: Io): Promise<string> {
   const parts: Uint8Array[] = [];
   let byteCount = 0;
-  for await (const part of io.stdin().bytes) {
+  for await (const part of arrivingFrom(io.stdin().bytes, 'standard input')) {
     byteCount += part.length;
     if (byteCount > INPUT_BYTES_MAX) throw wrong(`expected at most ${PASSWORD_CHARS_MAX} characters`);
     parts.push(part);

@@ -8,6 +8,7 @@ import { type BytesAt, framesOf, openZstd } from '../../formats/zstd.js';
 import { scanBlock } from '../../kernels/scan-pairs.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
+import { isLink } from './paths.js';
 import { Spool, type TempFiles } from './temp-files.js';
 
 /** The name of standard input in messages. */
@@ -87,11 +88,15 @@ export function openToRead(path: string, io: Io): number {
 async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
   const descriptor = openToRead(path, io);
   try {
+    const { size } = io.fs.fstatSync(descriptor);
     const block = scanBlock() ?? new Uint8Array(DISK_BLOCK_BYTES);
     let turnStartMs = io.clock();
     for (;;) {
       const count = readNow(io, descriptor, block, path);
-      if (count === 0) return;
+      if (count === 0) {
+        checkLength(descriptor, size, path, io);
+        return;
+      }
       onRead(count);
       yield block.subarray(0, count);
       if (io.clock() - turnStartMs < TURN_MS) continue;
@@ -101,6 +106,13 @@ async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => 
   } finally {
     io.fs.closeSync(descriptor);
   }
+}
+
+/** Checks that a file was not cut while it was read: its rows would be missing in silence. @throws WindrowError */
+export function checkLength(descriptor: number, sizeBytes: number, name: string, io: Io): void {
+  if (io.fs.fstatSync(descriptor).size >= sizeBytes) return;
+  const mend = 'run again once nothing writes to it';
+  throw new WindrowError('file.read', `${name}: was shortened while it was read; ${mend}`);
 }
 
 /**
@@ -195,21 +207,30 @@ function standardInput(kept: Spool | undefined, io: Io): InputFile {
   const { fileDescriptor } = io.stdin();
   const sizeBytes = fileDescriptor === undefined ? undefined : io.fs.fstatSync(fileDescriptor).size;
   const open = (): AsyncIterable<Uint8Array> => io.stdin().bytes;
-  return { path: '-', name: STANDARD_INPUT, sizeBytes, isRegular: false, blocks: arrivals(open, kept) };
+  return { path: '-', name: STANDARD_INPUT, sizeBytes, isRegular: false, blocks: arrivals(STANDARD_INPUT, open, kept) };
 }
 
 // A named pipe, such as `<(command)`: like standard input, it can be read only once.
 function pipeInput(path: string, kept: Spool | undefined, io: Io): InputFile {
   const open = (): AsyncIterable<Uint8Array> => io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  return { path, name: path, sizeBytes: undefined, isRegular: false, blocks: arrivals(open, kept) };
+  return { path, name: path, sizeBytes: undefined, isRegular: false, blocks: arrivals(path, open, kept) };
 }
 
-function arrivals(open: () => AsyncIterable<Uint8Array>, kept: Spool | undefined): InputFile['blocks'] {
+function arrivals(name: string, open: () => AsyncIterable<Uint8Array>, kept: Spool | undefined): InputFile['blocks'] {
   let arriving: AsyncIterator<Uint8Array> | undefined;
   return (onRead) => {
-    arriving ??= open()[Symbol.asyncIterator]();
+    arriving ??= arrivingFrom(open(), name);
     return arrivingBlocks(arriving, kept, onRead);
   };
+}
+
+/** The bytes of a pipe or of standard input as they come. @throws WindrowError if they cannot be read */
+export async function* arrivingFrom(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw fileFailure(error, name, 'read');
+  }
 }
 
 // Repeats what has come before, so that a run can start again. Does not end the iterator when the caller stops early,
@@ -237,7 +258,8 @@ export function existingFile(path: string, io: Io): number {
   } catch (error) {
     const failure = fileFailure(error, path, 'read');
     if (!(failure instanceof WindrowError) || failure.code !== 'file.missing') throw failure;
-    const hint = didYouMean(basename(path), namesBeside(path, io));
+    const leadsNowhere = 'it is a link to a file that does not exist';
+    const hint = isLink(path, io) ? leadsNowhere : didYouMean(basename(path), namesBeside(path, io));
     throw new WindrowError('file.missing', `${failure.message}${hint === undefined ? '' : `; ${hint}`}`, {
       cause: error,
     });

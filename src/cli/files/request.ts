@@ -4,7 +4,7 @@ import type { Plan } from '../../plan/plan.js';
 import { defined } from '../command.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
-import { existingFile } from './inputs.js';
+import { arrivingFrom, existingFile } from './inputs.js';
 
 /** Reads a request file (`-` is standard input) and plans it. */
 export async function readPlan(path: string, timezone: string | undefined, io: Io): Promise<Plan> {
@@ -31,7 +31,7 @@ function readFile(path: string, io: Io): string {
 
 async function readStandardInput(io: Io): Promise<string> {
   const blocks: Uint8Array[] = [];
-  for await (const block of io.stdin().bytes) blocks.push(block);
+  for await (const block of arrivingFrom(io.stdin().bytes, 'standard input')) blocks.push(block);
   return Buffer.concat(blocks).toString('utf8');
 }
 

@@ -1,6 +1,8 @@
+import type { Stats } from 'node:fs';
 import { WindrowError } from '../../core/errors.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
+import { placeOf } from './paths.js';
 import { type TempFile, type TempFiles, writeAll } from './temp-files.js';
 
 /** Where an output goes. A file appears complete or not at all. */
@@ -55,18 +57,21 @@ const DEVICE_FOLDERS = /^\/(dev|proc)\//;
 // Replacing a file keeps its permissions, and links to it. Undefined for a device.
 function existingTarget(path: string, io: Io): { path: string; mode?: number } | undefined {
   if (DEVICE_FOLDERS.test(path)) return undefined;
-  let real: string;
-  try {
-    real = io.fs.realpathSync(path);
-  } catch {
-    return { path };
-  }
-  const stats = io.fs.statSync(real);
+  const real = placeOf(path, io);
+  const stats = statsOf(real, path, io);
   if (stats?.isDirectory()) {
     throw new WindrowError('file.directory', `${path}: is a folder, expected the name of a file to write`);
   }
   if (stats !== undefined && !stats.isFile()) return undefined;
   return stats === undefined ? { path: real } : { path: real, mode: stats.mode & 0o777 };
+}
+
+function statsOf(real: string, path: string, io: Io): Stats | undefined {
+  try {
+    return io.fs.statSync(real, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileFailure(error, path, 'write');
+  }
 }
 
 function standardOutput(io: Io): Target {

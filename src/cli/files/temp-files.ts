@@ -30,7 +30,7 @@ export class TempFiles {
     const label = beside ?? this.#folder;
     const folder = beside === undefined ? this.#folder : dirname(beside);
     const unique = `${process.pid}-${Math.random().toString(36).slice(2)}`;
-    const name = `.${beside === undefined ? 'windrow' : basename(beside)}.${unique}.tmp`;
+    const name = `.${beside === undefined ? 'windrow' : startOf(basename(beside))}.${unique}.tmp`;
     const path = join(folder, name);
     if (this.#isOver) throw new Error('assertion failed: a temporary file after the end of the run');
     try {
@@ -77,6 +77,13 @@ export class TempFiles {
     for (const file of this.#files) this.remove(file);
   }
 }
+
+/** As much of a name as leaves room for what makes it another one: file systems take 255 bytes. */
+function startOf(name: string): string {
+  return Buffer.from(name).toString('utf8', 0, NAME_BYTES_MAX);
+}
+
+const NAME_BYTES_MAX = 200;
 
 /** Writes all of the bytes, even if the system takes only some at a time. */
 export function writeAll(fs: FileSystem, descriptor: number, bytes: Uint8Array, label: string): void {

@@ -12,7 +12,7 @@ import type { Plan } from '../../plan/plan.js';
 import { counted, defined } from '../command.js';
 import { fileFailure } from '../failure.js';
 import type { InputOptions } from '../files/input-options.js';
-import { type InputFile, openToRead, readNow, STANDARD_INPUT } from '../files/inputs.js';
+import { checkLength, type InputFile, openToRead, readNow, STANDARD_INPUT } from '../files/inputs.js';
 import type { Io } from '../terminal/io.js';
 import { checkSources } from './check-sources.js';
 import type { FileOutcome } from './file-outcome.js';
@@ -159,8 +159,12 @@ async function readByThreads(
   const descriptor = openToRead(path, io);
   const readAt: ThreadedRead['readAt'] = (block, position) => readNow(io, descriptor, block, name, position);
   try {
-    return await readThreaded({ ...read, descriptor, sizeBytes, rangeBytes: io.threads.rangeBytes, readAt }, pool);
+    const task = { ...read, descriptor, sizeBytes, rangeBytes: io.threads.rangeBytes, readAt };
+    const summary = await readThreaded(task, pool);
+    checkLength(descriptor, sizeBytes, name, io);
+    return summary;
   } catch (error) {
+    checkLength(descriptor, sizeBytes, name, io);
     throw fileFailure(error, name, 'read');
   } finally {
     io.fs.closeSync(descriptor);

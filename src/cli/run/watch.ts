@@ -1,12 +1,17 @@
-import type { FSWatcher } from 'node:fs';
-import { basename, dirname } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import { counted } from '../command.js';
-import { describeFailure, EXIT_DONE, fileFailure } from '../failure.js';
+import { describeFailure, EXIT_DONE } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 
+/**
+ * How often the files are looked at. The system gives no notice of a file behind a link, in a folder that was made
+ * anew, or on a network drive.
+ */
+const LOOK_MS = 200;
 /** Editors write a file in several steps; together they count as one change. */
 const SETTLE_MS = 100;
+/** A file that changes all the time, such as a log, is read as it is after this long. */
+const SETTLE_MS_MAX = 2000;
 
 /**
  * Runs `work` now and after each change of the files, until Ctrl-C. A failure is reported, and watching goes on.
@@ -39,7 +44,6 @@ export async function watchFiles(paths: readonly string[], io: Io, work: () => P
 class WatchedFiles {
   readonly #paths: readonly string[];
   readonly #io: Io;
-  readonly #watchers: FSWatcher[];
   readonly #stopListening: () => void;
   #isInterrupted = false;
   /** The state of the files before the last run. */
@@ -53,22 +57,6 @@ class WatchedFiles {
       this.#isInterrupted = true;
       this.#wake();
     });
-    // Watches folders, not files: many editors replace a file by a new one.
-    const folders = [...new Set(paths.map((path) => dirname(path)))];
-    const names = new Set(paths.map((path) => basename(path)));
-    this.#watchers = folders.map((folder) => this.#watch(folder, names));
-  }
-
-  #watch(folder: string, names: ReadonlySet<string>): FSWatcher {
-    try {
-      const watcher = this.#io.fs.watch(folder, (_event, name) => {
-        if (name === null || names.has(name)) this.#wake();
-      });
-      // The folder was removed; the next run reports missing files.
-      return watcher.on('error', () => this.#wake());
-    } catch (error) {
-      throw fileFailure(error, folder, 'read');
-    }
   }
 
   /** Changes up to now count no more. */
@@ -85,29 +73,34 @@ class WatchedFiles {
       }
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
+        setTimeout(resolve, LOOK_MS);
       });
     }
   }
 
   close(): void {
     this.#stopListening();
-    for (const watcher of this.#watchers) watcher.close();
   }
 
   // Waits until the files no longer change.
   async #settled(): Promise<void> {
-    for (let last = ''; last !== this.#stateNow() && !this.#isInterrupted; ) {
+    const untilMs = this.#io.clock() + SETTLE_MS_MAX;
+    for (let last = ''; last !== this.#stateNow() && !this.#isInterrupted && this.#io.clock() < untilMs; ) {
       last = this.#stateNow();
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     }
   }
 
   #stateNow(): string {
-    return this.#paths
-      .map((path) => {
-        const stats = this.#io.fs.statSync(path, { throwIfNoEntry: false });
-        return stats === undefined ? 'gone' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
-      })
-      .join('\n');
+    return this.#paths.map((path) => this.#stateOf(path)).join('\n');
+  }
+
+  #stateOf(path: string): string {
+    try {
+      const stats = this.#io.fs.statSync(path, { throwIfNoEntry: false });
+      return stats === undefined ? 'gone' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+    } catch (error) {
+      return String(error); // a circle of links, or a folder without rights: the run says so
+    }
   }
 }

@@ -19,11 +19,11 @@ export type FileSystem = Pick<
   | 'readdirSync'
   | 'readFileSync'
   | 'readSync'
+  | 'readlinkSync'
   | 'realpathSync'
   | 'renameSync'
   | 'rmSync'
   | 'statSync'
-  | 'watch'
   | 'writeSync'
 >;
 
