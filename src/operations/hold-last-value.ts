@@ -37,7 +37,11 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
   pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? pointsEveryMs(parameters) : undefined),
 };
 
-function holder(windows: Windows, maxHoldMs: number, { untilMs, certainMs, column }: RunContext): RegridRunner {
+function holder(
+  windows: Windows,
+  maxHoldMs: number,
+  { untilMs, advancedMs, reachedMs, column }: RunContext,
+): RegridRunner {
   // Emits the ticks before `endMs` and, with `isEndTaken`, one at `endMs`.
   function tickTo(slots: Float64Array, endMs: number, isEndTaken: boolean, out: Output): void {
     let tickMs = slots[NEXT_MS]!;
@@ -79,7 +83,10 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, certainMs, colum
       }
     },
     advance: ({ slots }, watermarkMs, out, comingMs) => {
-      const limitMs = certainMs(watermarkMs, comingMs);
+      // The series may end with the sample that is held, however far other inputs have come. Only `advance`, `until` or
+      // a later sample that is certain to come makes a tick after it certain.
+      const certainMs = untilMs === undefined ? Math.max(advancedMs(), comingMs) : reachedMs();
+      const limitMs = Math.min(watermarkMs, certainMs);
       if (slots[HAS_LAST] === 1 && slots[NEXT_MS]! < limitMs) tickTo(slots, limitMs, false, out);
     },
     close: ({ slots }, lastAdvanceMs, out) => {

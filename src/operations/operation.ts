@@ -134,12 +134,13 @@ export interface RunContext {
   /** How many inputs the step has. */
   readonly inputCount: number;
   readonly untilMs: number | undefined;
+  /** The last `advance` of the run so far, −Infinity without one. */
+  readonly advancedMs: () => number;
   /**
-   * The time before which all is certain that follows the last sample of an input without a later one, such as ticks:
-   * that of a sample which is certain to come, or the last `advance` of the run. Not the watermark: the input may end
-   * with that sample, however far others have come, or may be ahead of the run, whose parts end at `until`.
+   * How far the run has come: the latest watermark of its sources, `untilMs` at most. The watermark of an input may be
+   * ahead of it, as behind a Shift; what comes between samples by time alone waits for it, as a run may end there.
    */
-  readonly certainMs: (watermarkMs: number, comingMs: number) => number;
+  readonly reachedMs: () => number;
 }
 
 /** The code of a step that runs. Only a regrid has a state; the others treat each chunk by itself. */

@@ -19,3 +19,40 @@ test('an argument that is not a list of series is named in the error', () => {
   expect(() => runBatch(plan, asList)).toThrow(InputError);
   expect(() => openStream(plan).push(asList)).toThrow(/an array of series/);
 });
+
+const ahead = { function: 'ShiftByTime', shift: 'PT9H', direction: 'forward' } as const;
+
+test('a turn of Delay comes once the run has come to it, however few samples the step sees', () => {
+  const rare = pipeline('a')
+    .where({ valuerangelist: [{ lower: 0 }] })
+    .delay({ on: 'PT2H' })
+    .as('Late');
+  const stream = openStream(createPlan([rare]), {});
+  const push = (hour: number, value: number): number[] =>
+    stream
+      .push([{ ...raw, timeMs: Float64Array.of(hour * HOUR_MS), value: Float64Array.of(value) }])
+      .flatMap((one) => [...one.timeMs].map((t) => t / HOUR_MS));
+  expect([push(0, 1), push(1, -1), push(2, -1), push(3, -1)]).toEqual([[], [0], [], [2]]);
+});
+
+test.each([
+  [pipeline('a').shift(ahead).holdLastValue({ interval: 'Hourly' }), [9, 10, 11, 12, 13]],
+  [pipeline('a').shift(ahead).delay({ on: 'PT2H' }), [9, 11, 12]],
+  [
+    pipeline('a')
+      .shift(ahead)
+      .schedule({ hours: [{ start: '10:00', end: '12:00' }] }),
+    [9, 10, 12],
+  ],
+])('what comes between samples that are ahead of the run is in one of its parts: %#', (built, hours) => {
+  const late = createPlan([built.as('Late')]);
+  const series = { ...raw, timeMs: Float64Array.of(0, 3 * HOUR_MS), value: Float64Array.of(1, 1) };
+  const timesOf = (from: number, until: number, warmup?: string): number[] =>
+    [
+      ...runBatch(late, [series], { from: from * HOUR_MS, until: until * HOUR_MS, ...(warmup && { warmup }) })
+        .series[0]!.timeMs,
+    ].map((t) => t / HOUR_MS);
+  expect(timesOf(0, 14)).toEqual(hours);
+  const parts = [timesOf(0, 2), timesOf(2, 5, 'all'), timesOf(5, 14, 'all')];
+  expect([...new Set(parts.flat())].sort((a, b) => a - b)).toEqual(hours);
+});

@@ -72,6 +72,7 @@ async function verifySlowly(
   }
 }
 
+// Bytes, as text has its control characters written out.
 const CLEAR_LINE = Buffer.from('\r\u001b[K');
 
 /** Whether several threads read the same; undefined if they cannot read all of the files, or are not installed. */

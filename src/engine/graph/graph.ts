@@ -173,9 +173,12 @@ function wire(
   const limits: SampleLimit[] = [];
   const steps: GraphStep[] = [];
   const { untilMs } = settings;
-  const certainMs = (watermarkMs: number, comingMs: number): number =>
-    Math.min(watermarkMs, Math.max(comingMs, Math.min(advancedMs(), untilMs ?? Number.POSITIVE_INFINITY)));
-  const run = { untilMs, certainMs, column };
+  const marks = new Float64Array(sources.length);
+  const reachedMs = (): number => {
+    for (const [index, source] of sources.entries()) source.writeWatermark(marks, index);
+    return Math.min(Math.max(...marks), untilMs ?? Number.POSITIVE_INFINITY);
+  };
+  const run = { untilMs, advancedMs, reachedMs, column };
   for (const [index, planStep] of plan.steps.entries()) {
     const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
     const step = openStep(planStep, settings, run, { column, mayOverwrite }, limits);

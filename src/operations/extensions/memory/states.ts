@@ -77,7 +77,7 @@ const DUE_MS = 2; // when the state is to follow the input, if they differ
 function delayer(
   onMs: number,
   offMs: number,
-  { untilMs = Number.POSITIVE_INFINITY, certainMs }: RunContext,
+  { untilMs = Number.POSITIVE_INFINITY, reachedMs }: RunContext,
 ): RegridRunner {
   function turnBefore(slots: Float64Array, timeMs: number, out: Output): void {
     const dueMs = slots[DUE_MS]!;
@@ -99,7 +99,7 @@ function delayer(
         out.add(t, slots[STATE]!);
       }
     }),
-    advance: ({ slots }, watermarkMs, out, comingMs) => turnBefore(slots, certainMs(watermarkMs, comingMs), out),
+    advance: ({ slots }, watermarkMs, out) => turnBefore(slots, Math.min(watermarkMs, reachedMs()), out),
     close: ({ slots }, _advancedMs, out) => turnBefore(slots, untilMs, out),
   };
 }

@@ -115,7 +115,7 @@ const LAST_MS = 1; // all changes up to here have been emitted
 const STATE = 2;
 
 // Emits changes up to the last sample or, with `until`, up to that. How far other series have come does not matter.
-function scheduler(hours: LocalHours, { untilMs, certainMs }: RunContext): RegridRunner {
+function scheduler(hours: LocalHours, { untilMs, reachedMs }: RunContext): RegridRunner {
   // A span in which the state does not change, computed again whenever a time lies outside it.
   let knownFromMs = Number.NaN;
   let knownUntilMs = Number.NaN;
@@ -150,9 +150,9 @@ function scheduler(hours: LocalHours, { untilMs, certainMs }: RunContext): Regri
       if (slots[HAS_FIRST] === 0) giveState(slots, timeMs[0]!, out);
       changesTo(slots, timeMs[count - 1]!, out);
     },
-    advance: ({ slots }, watermarkMs, out, comingMs) => {
+    advance: ({ slots }, watermarkMs, out) => {
       if (slots[HAS_FIRST] === 0 || untilMs === undefined) return;
-      changesTo(slots, previousMs(certainMs(watermarkMs, comingMs)), out);
+      changesTo(slots, previousMs(Math.min(watermarkMs, reachedMs())), out);
     },
     close: ({ slots }, _advancedMs, out) => {
       if (slots[HAS_FIRST] === 1 && untilMs !== undefined) changesTo(slots, previousMs(untilMs), out);
