@@ -33,6 +33,9 @@ export class Graph {
   readonly #stageMs = new Float64Array(1);
   /** See `Node.advance`. */
   readonly #coming = new Float64Array(1);
+  /** The latest watermark of the sources in this `advance`; NaN until a step asks for it. */
+  #reachedMs = Number.NaN;
+  readonly #sourceMs = new Float64Array(1);
 
   constructor(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[], limits: readonly SampleLimit[]) {
     this.sources = sources;
@@ -47,6 +50,7 @@ export class Graph {
 
   /** Tells every step how far time has come, so that steps deliver what that makes final. */
   advance(): void {
+    this.#reachedMs = Number.NaN;
     // Steps are in running order, so one pass carries the sources' watermarks to the last of them.
     const active = this.#active;
     for (let k = 0; k < active.length; k++) {
@@ -69,6 +73,18 @@ export class Graph {
       }
       if (step.isAwaited) this.#stepMs[step.at] = lastOf(nodes).watermarkMs(given);
     }
+  }
+
+  /** The latest watermark of the sources, while `advance` runs. */
+  reachedMs(): number {
+    if (Number.isNaN(this.#reachedMs)) {
+      this.#reachedMs = Number.NEGATIVE_INFINITY;
+      for (const source of this.sources) {
+        source.writeWatermark(this.#sourceMs, 0);
+        this.#reachedMs = Math.max(this.#reachedMs, this.#sourceMs[0]!);
+      }
+    }
+    return this.#reachedMs;
   }
 
   /** Ends every input. `advancedMs` is the last `advance` of the run. */
@@ -173,11 +189,7 @@ function wire(
   const limits: SampleLimit[] = [];
   const steps: GraphStep[] = [];
   const { untilMs } = settings;
-  const marks = new Float64Array(sources.length);
-  const reachedMs = (): number => {
-    for (const [index, source] of sources.entries()) source.writeWatermark(marks, index);
-    return Math.min(Math.max(...marks), untilMs ?? Number.POSITIVE_INFINITY);
-  };
+  const reachedMs = (): number => Math.min(graph.reachedMs(), untilMs ?? Number.POSITIVE_INFINITY);
   const run = { untilMs, advancedMs, reachedMs, column };
   for (const [index, planStep] of plan.steps.entries()) {
     const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
@@ -188,7 +200,8 @@ function wire(
     }
     for (const item of itemsOf[index]!) lastOf(step.nodes).outlets.push(sinks[item]!);
   }
-  return new Graph(plan, sources, steps, limits);
+  const graph = new Graph(plan, sources, steps, limits);
+  return graph;
 }
 
 function lastOf(nodes: readonly Node[]): Node {
