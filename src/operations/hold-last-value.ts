@@ -85,9 +85,8 @@ function holder(
     advance: ({ slots }, watermarkMs, out, comingMs) => {
       // The series may end with the sample that is held, however far other inputs have come. Only `advance`, `until` or
       // a later sample that is certain to come makes a tick after it certain.
-      const certainMs = untilMs === undefined ? Math.max(advancedMs(), comingMs) : reachedMs();
-      const limitMs = Math.min(watermarkMs, certainMs);
-      if (slots[HAS_LAST] === 1 && slots[NEXT_MS]! < limitMs) tickTo(slots, limitMs, false, out);
+      const certainMs = untilMs === undefined ? Math.max(advancedMs(), comingMs) : Math.min(untilMs, reachedMs());
+      if (slots[HAS_LAST] === 1) tickTo(slots, Math.min(watermarkMs, certainMs), false, out);
     },
     close: ({ slots }, lastAdvanceMs, out) => {
       if (slots[HAS_LAST] === 0) return;

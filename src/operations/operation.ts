@@ -137,7 +137,7 @@ export interface RunContext {
   /** The last `advance` of the run so far, −Infinity without one. */
   readonly advancedMs: () => number;
   /**
-   * How far the run has come: the latest watermark of its sources, `untilMs` at most. The watermark of an input may be
+   * How far the run has come: the latest watermark of its sources. The watermark of an input may be
    * ahead of it, as behind a Shift; what comes between samples by time alone waits for it, as a run may end there.
    */
   readonly reachedMs: () => number;

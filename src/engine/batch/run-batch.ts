@@ -84,7 +84,6 @@ function tryRun(job: Job, inputs: readonly BatchInput[]): Results | undefined {
   const whole = inputs.map((input) => input.series);
   checkExpectedCounts(plan, whole, settings);
   const wired = graphs.take(plan, settings) ?? wire(plan, settings);
-  wired.advancedMs = warmUntilMs ?? Number.NEGATIVE_INFINITY;
   const series = warmUntilMs === undefined ? whole : warmUp(plan, wired, whole, warmUntilMs);
   const results = series && gather(job, wired, series, inputs);
   wired.sinks.length = 0;
@@ -160,8 +159,6 @@ function isWorthCounting({ steps }: Plan, expected: readonly Expected[]): boolea
 interface WiredPlan {
   readonly graph: Graph;
   readonly sinks: (BatchSink | CountingSink)[];
-  /** The last `advance` of the run: the end of its warm-up, −Infinity without one. */
-  advancedMs: number;
 }
 
 const graphs = new GraphCache<WiredPlan>();
@@ -174,7 +171,5 @@ function wire(plan: Plan, settings: RunSettings): WiredPlan {
       return sinks[item] instanceof CountingSink;
     },
   }));
-  const graph = buildGraph(plan, settings, inlets, () => wired.advancedMs);
-  const wired: WiredPlan = { graph, sinks, advancedMs: Number.NEGATIVE_INFINITY };
-  return wired;
+  return { graph: buildGraph(plan, settings, inlets), sinks };
 }

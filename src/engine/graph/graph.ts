@@ -33,9 +33,8 @@ export class Graph {
   readonly #stageMs = new Float64Array(1);
   /** See `Node.advance`. */
   readonly #coming = new Float64Array(1);
-  /** The latest watermark of the sources in this `advance`; NaN until a step asks for it. */
-  #reachedMs = Number.NaN;
-  readonly #sourceMs = new Float64Array(1);
+  /** The latest watermark of the sources that steps have asked for. */
+  reachedMs = Number.NEGATIVE_INFINITY;
 
   constructor(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[], limits: readonly SampleLimit[]) {
     this.sources = sources;
@@ -50,7 +49,7 @@ export class Graph {
 
   /** Tells every step how far time has come, so that steps deliver what that makes final. */
   advance(): void {
-    this.#reachedMs = Number.NaN;
+    this.reachedMs = Number.NEGATIVE_INFINITY;
     // Steps are in running order, so one pass carries the sources' watermarks to the last of them.
     const active = this.#active;
     for (let k = 0; k < active.length; k++) {
@@ -58,8 +57,10 @@ export class Graph {
       const { nodes, inputs, marks } = step;
       for (let side = 0; side < inputs.length; side++) {
         const { from, index } = inputs[side]!;
-        if (from === 'source') this.sources[index]!.writeWatermark(marks, side);
-        else marks[side] = this.#stepMs[index]!;
+        if (from === 'source') {
+          this.sources[index]!.writeWatermark(marks, side);
+          this.reachedMs = Math.max(this.reachedMs, marks[side]!);
+        } else marks[side] = this.#stepMs[index]!;
       }
       if (step.comesFrom < 0) this.#coming[0] = Number.NEGATIVE_INFINITY;
       else this.sources[step.comesFrom]!.writeComing(this.#coming, 0);
@@ -73,18 +74,6 @@ export class Graph {
       }
       if (step.isAwaited) this.#stepMs[step.at] = lastOf(nodes).watermarkMs(given);
     }
-  }
-
-  /** The latest watermark of the sources, while `advance` runs. */
-  reachedMs(): number {
-    if (Number.isNaN(this.#reachedMs)) {
-      this.#reachedMs = Number.NEGATIVE_INFINITY;
-      for (const source of this.sources) {
-        source.writeWatermark(this.#sourceMs, 0);
-        this.#reachedMs = Math.max(this.#reachedMs, this.#sourceMs[0]!);
-      }
-    }
-    return this.#reachedMs;
   }
 
   /** Ends every input. `advancedMs` is the last `advance` of the run. */
@@ -188,9 +177,7 @@ function wire(
   for (const [item, { step }] of plan.items.entries()) itemsOf[step]!.push(item);
   const limits: SampleLimit[] = [];
   const steps: GraphStep[] = [];
-  const { untilMs } = settings;
-  const reachedMs = (): number => Math.min(graph.reachedMs(), untilMs ?? Number.POSITIVE_INFINITY);
-  const run = { untilMs, advancedMs, reachedMs, column };
+  const run = { untilMs: settings.untilMs, advancedMs, reachedMs: () => graph.reachedMs, column };
   for (const [index, planStep] of plan.steps.entries()) {
     const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
     const step = openStep(planStep, settings, run, { column, mayOverwrite }, limits);

@@ -99,7 +99,7 @@ function delayer(
         out.add(t, slots[STATE]!);
       }
     }),
-    advance: ({ slots }, watermarkMs, out) => turnBefore(slots, Math.min(watermarkMs, reachedMs()), out),
+    advance: ({ slots }, watermarkMs, out) => turnBefore(slots, Math.min(watermarkMs, untilMs, reachedMs()), out),
     close: ({ slots }, _advancedMs, out) => turnBefore(slots, untilMs, out),
   };
 }

@@ -152,7 +152,7 @@ function scheduler(hours: LocalHours, { untilMs, reachedMs }: RunContext): Regri
     },
     advance: ({ slots }, watermarkMs, out) => {
       if (slots[HAS_FIRST] === 0 || untilMs === undefined) return;
-      changesTo(slots, previousMs(Math.min(watermarkMs, reachedMs())), out);
+      changesTo(slots, previousMs(Math.min(watermarkMs, untilMs, reachedMs())), out);
     },
     close: ({ slots }, _advancedMs, out) => {
       if (slots[HAS_FIRST] === 1 && untilMs !== undefined) changesTo(slots, previousMs(untilMs), out);
