@@ -81,7 +81,7 @@ async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): P
   const { columns } = io.stdout;
   const named = lines.map((line) => ({ ...line, name: printable(line.name) }));
   const drawn = drawTerminal(named, { columns, rows, timezone, isUnicode, ...defined({ paint }) });
-  await io.stdout.write(paint === undefined ? drawn : Buffer.from(drawn)); // colours are control characters, too
+  await io.stdout.write(Buffer.from(drawn)); // as bytes: colours are control characters, too
   return EXIT_DONE;
 }
 

@@ -29,6 +29,8 @@ export interface RunSettings {
   readonly maxOutputSamples: number;
   readonly clock: () => number;
   readonly allowedLatenessMs: number;
+  /** Up to where a batch warms up, as by an `advance`. */
+  readonly warmUntilMs?: number | undefined;
 }
 
 const MAX_OUTPUT_SAMPLES = 100_000_000;

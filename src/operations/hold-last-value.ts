@@ -68,7 +68,7 @@ function holder(
     push: ({ slots }, chunk, out) => {
       const { timeMs, value, count } = chunk;
       // The usual case: even ticks, with no limit on how long a value is held.
-      if (isPlain && slots[HAS_LAST] === 1) return addPoints(slots, chunk, stepMs ?? 0, points, out);
+      if (isPlain && slots[HAS_LAST] === 1) return addPoints(slots, chunk, stepMs!, points, out);
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         if (slots[HAS_LAST] === 0) slots[NEXT_MS] = firstStartFrom(windows, t);

@@ -56,3 +56,13 @@ test.each([
   const parts = [timesOf(0, 2), timesOf(2, 5, 'all'), timesOf(5, 14, 'all')];
   expect([...new Set(parts.flat())].sort((a, b) => a - b)).toEqual(hours);
 });
+
+test('a HoldLastValue without `until` gives what a stream that advanced to `from` has left', () => {
+  const held = createPlan([pipeline('a').holdLastValue({ interval: 'Hourly' }).as('Held')]);
+  const series = { ...raw, timeMs: Float64Array.of(0, 5 * HOUR_MS), value: Float64Array.of(1, 2) };
+  const hours = [...runBatch(held, [series], { from: 3 * HOUR_MS, warmup: 'all' }).series[0]!.timeMs];
+  expect(hours.map((t) => t / HOUR_MS)).toEqual([3, 4, 5]);
+  // The same plan without a warm-up, and once more with one.
+  expect(runBatch(held, [series]).series[0]!.timeMs).toHaveLength(6);
+  expect([...runBatch(held, [series], { from: 3 * HOUR_MS, warmup: 'all' }).series[0]!.timeMs]).toEqual(hours);
+});

@@ -160,12 +160,11 @@ async function readByThreads(
   const readAt: ThreadedRead['readAt'] = (block, position) => readNow(io, descriptor, block, name, position);
   try {
     const task = { ...read, descriptor, sizeBytes, rangeBytes: io.threads.rangeBytes, readAt };
-    const summary = await readThreaded(task, pool);
+    const [ended] = await Promise.allSettled([readThreaded(task, pool)]);
+    // What is missing may have ended the reading, too.
     checkLength(descriptor, sizeBytes, name, io);
-    return summary;
-  } catch (error) {
-    checkLength(descriptor, sizeBytes, name, io);
-    throw fileFailure(error, name, 'read');
+    if (ended.status === 'rejected') throw fileFailure(ended.reason, name, 'read');
+    return ended.value;
   } finally {
     io.fs.closeSync(descriptor);
   }

@@ -43,12 +43,12 @@ export interface BatchOptions extends RunOptions {
 export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
   const planned = planInTimezone(plan, options);
   const asked = readOptions(options, planned.timezone);
-  const settings = { ...asked, fromMs: asked.fromMs - readWarmup(options) };
   const warmUntilMs = options.warmup === undefined ? undefined : asked.fromMs;
+  const settings = { ...asked, fromMs: asked.fromMs - readWarmup(options), warmUntilMs };
   const startedMs = settings.clock();
   checkList(inputs);
   const { given, unused } = chooseInputs(planned, inputs);
-  const job = { plan: planned, settings, shareTimes: options.shareTimes === true, warmUntilMs };
+  const job = { plan: planned, settings, shareTimes: options.shareTimes === true };
   const { series, report, shared } = workIn(arenaOf(given), () => runGiven(job, given));
   const durationMs = settings.clock() - startedMs;
   return new FinishedRun(series, { ...report, unused, durationMs }, shared);
@@ -59,7 +59,6 @@ interface Job {
   readonly plan: Plan;
   readonly settings: RunSettings;
   readonly shareTimes: boolean;
-  readonly warmUntilMs: number | undefined;
 }
 
 interface Results {
@@ -80,10 +79,11 @@ function runGiven(job: Job, given: readonly BatchInput[]): Results {
 
 // Undefined if the times of an input do not rise: that costs only the time until it was noticed.
 function tryRun(job: Job, inputs: readonly BatchInput[]): Results | undefined {
-  const { plan, settings, warmUntilMs } = job;
+  const { plan, settings } = job;
   const whole = inputs.map((input) => input.series);
   checkExpectedCounts(plan, whole, settings);
   const wired = graphs.take(plan, settings) ?? wire(plan, settings);
+  const { warmUntilMs } = settings;
   const series = warmUntilMs === undefined ? whole : warmUp(plan, wired, whole, warmUntilMs);
   const results = series && gather(job, wired, series, inputs);
   wired.sinks.length = 0;
@@ -112,13 +112,13 @@ function partOf(series: Series, fromMs: number, untilMs: number): Series {
 
 // Runs over these series, and gathers the results; undefined if the times of one do not rise.
 function gather(
-  { plan, settings, shareTimes, warmUntilMs }: Job,
+  { plan, settings, shareTimes }: Job,
   wired: WiredPlan,
   series: readonly Series[],
   inputs: readonly BatchInput[],
 ): Results | undefined {
   const { graph } = wired;
-  const isWhole = warmUntilMs === undefined;
+  const isWhole = settings.warmUntilMs === undefined;
   const expected = expectedCounts(plan, series, settings);
   const isCounted = isWhole && isWorthCounting(plan, expected);
   const counts = isCounted ? countResults(plan, wired, series) : expected.map(({ count }) => count);
@@ -171,5 +171,5 @@ function wire(plan: Plan, settings: RunSettings): WiredPlan {
       return sinks[item] instanceof CountingSink;
     },
   }));
-  return { graph: buildGraph(plan, settings, inlets), sinks };
+  return { graph: buildGraph(plan, settings, inlets, () => settings.warmUntilMs ?? Number.NEGATIVE_INFINITY), sinks };
 }

@@ -31,6 +31,6 @@ export class GraphCache<WiredPlan extends { readonly graph: Graph }> {
 }
 
 // The settings that a graph is built with.
-function keyOf({ fromMs, untilMs, maxOutputSamples, allowedLatenessMs }: RunSettings): string {
-  return [fromMs, untilMs, maxOutputSamples, allowedLatenessMs].join();
+function keyOf({ fromMs, warmUntilMs, untilMs, maxOutputSamples, allowedLatenessMs }: RunSettings): string {
+  return [fromMs, warmUntilMs, untilMs, maxOutputSamples, allowedLatenessMs].join();
 }

@@ -33,7 +33,7 @@ export class Graph {
   readonly #stageMs = new Float64Array(1);
   /** See `Node.advance`. */
   readonly #coming = new Float64Array(1);
-  /** The latest watermark of the sources that steps have asked for. */
+  /** The latest watermark of the sources that steps have asked for in this `advance`. */
   reachedMs = Number.NEGATIVE_INFINITY;
 
   constructor(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[], limits: readonly SampleLimit[]) {
@@ -149,7 +149,7 @@ export function buildGraph(
   plan: Plan,
   settings: RunSettings,
   sinks: readonly Inlet[],
-  advancedMs: () => number = () => Number.NEGATIVE_INFINITY,
+  advancedMs: () => number,
 ): Graph {
   // The number of columns decides how long they can be, and only wiring tells how many a plan needs. A plan that needs
   // more than most is wired again, with shorter ones.
