@@ -95,6 +95,25 @@ describe('what cannot be read is told by its name', () => {
     expect(world.files()).toEqual(['office.csv', 'request.json']);
   });
 
+  it.each(['parquet', 'arrow'])('a file of %s that is shortened while it is read', async (format) => {
+    let readsLeft = Number.POSITIVE_INFINITY;
+    const readSync = ((...given: Parameters<typeof nodeFs.readSync>) => {
+      if (--readsLeft === 0) nodeFs.truncateSync(`/proc/self/fd/${given[0]}`, 50_000);
+      return nodeFs.readSync(...given);
+    }) as typeof nodeFs.readSync;
+    const world = createWorld({ fs: { readSync } });
+    world.write('request.json', requestText('Mul', { scalar: 2 }));
+    world.write('office.csv', minutesCsv(Array.from({ length: 20_000 }, (_, i) => Math.sqrt(i))));
+    const convert = ['run', '~/request.json', '--input', '~/office.csv'];
+    expect(await world.run(...convert, '--output', `~/office.${format}`)).toMatchObject({ code: 0 });
+    readsLeft = 3;
+    const { code, stderr } = await world.run('plot', `~/office.${format}`, '--output', '~/office.svg');
+    expect(stderr).toBe(
+      `windrow: ~/office.${format}: was shortened while it was read; run again once nothing writes to it\n`,
+    );
+    expect(code).toBe(1);
+  });
+
   it('a link that leads nowhere is not proposed for itself', async () => {
     const world = createWorld();
     nodeFs.symlinkSync('nowhere.csv', world.path('office.csv'));

@@ -127,6 +127,23 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     expect(await page.locator('.message').count()).toBe(0);
   });
 
+  it('that have moved since they were opened are named when they are read again', async () => {
+    const { page } = await open(fileUrl);
+    const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const files = ['january.csv', 'february.csv.gz'].map((name) => join(folder, name));
+    writeFileSync(files[0]!, january);
+    writeFileSync(files[1]!, gzipSync(february));
+    await page.getByLabel('Files to open').setInputFiles(files);
+    await eventually(() => page.getByRole('checkbox', { name: /^Draw / }).count()).toBe(2);
+    await eventually(() => page.locator('main').getAttribute('data-busy')).toBe('false');
+    for (const file of files) rmSync(file);
+    await page.getByLabel('Time zone').fill('Europe/Berlin');
+    await eventually(() => page.locator('.message').textContent()).toMatch(
+      /^january\.csv: the file has moved or changed: open it again\nfebruary\.csv\.gz: the file has moved or changed/,
+    );
+  });
+
   it('are no longer read after Cancel: their series are not there, and what was open stays', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'january.csv', january);

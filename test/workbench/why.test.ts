@@ -111,6 +111,19 @@ describe.skipIf(missingBrowser !== undefined)('why, on the page', () => {
     expect(faults).toEqual([]);
   });
 
+  it('writes a missing value as the tables do', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', meter.replace('00:20:00Z,2', '00:10:00Z,NaN'));
+    await addStep(page, 'aggregate');
+    await page.getByLabel('interval').fill('Hourly');
+    const step = page.getByRole('listitem', { name: 'Step 1, Aggregate' });
+    await step.getByText('Data table').click();
+    await step.getByRole('button', { name: 'Why the value at 2024-03-01 00:00:00?' }).press('Enter');
+    await eventually(() => panel(page).getByRole('listitem').last().getByRole('table').allTextContents()).toContain(
+      'left out 1 sample of meter/Raw2024-03-01 00:10:00–sample 2: it has no value',
+    );
+  });
+
   it('says of a source sample where it was read from', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', meter);

@@ -123,10 +123,29 @@ export async function readFormat(
 ): Promise<CsvSummary | undefined> {
   const source = { name: input.name, blocks: (): AsyncIterable<Uint8Array> => input.blocks(onRead) };
   if (format.name === 'csv' || !input.isRegular) return format.read(source, options, listener);
-  const descriptor = openToRead(input.path, io);
-  const readAt = (bytes: Uint8Array, position: number): number => readNow(io, descriptor, bytes, input.name, position);
-  const random = { sizeBytes: input.sizeBytes ?? 0, readAt };
-  return format.read({ ...source, random }, options, listener).finally(() => io.fs.closeSync(descriptor));
+  return readOpened(input, io, (_, sizeBytes, readAt) =>
+    format.read({ ...source, random: { sizeBytes, readAt } }, options, listener),
+  );
+}
+
+/** Opens a file for a reader that reads at any place of it, which may take what is missing for zeros. */
+async function readOpened<Result>(
+  { path, name, sizeBytes = 0 }: InputFile,
+  io: Io,
+  read: (descriptor: number, sizeBytes: number, readAt: ThreadedRead['readAt']) => Promise<Result>,
+): Promise<Result> {
+  const descriptor = openToRead(path, io);
+  try {
+    const [ended] = await Promise.allSettled([
+      read(descriptor, sizeBytes, (bytes, position) => readNow(io, descriptor, bytes, name, position)),
+    ]);
+    // What is missing may have ended the reading, too.
+    checkLength(descriptor, sizeBytes, name, io);
+    if (ended.status === 'rejected') throw ended.reason;
+    return ended.value;
+  } finally {
+    io.fs.closeSync(descriptor);
+  }
 }
 
 // Some skipped rows are acceptable; a file with nothing else is an error.
@@ -151,21 +170,17 @@ function unnamedOf({ sources }: Plan, { path }: InputFile): string | undefined {
 }
 
 async function readByThreads(
-  { path, name, sizeBytes = 0 }: InputFile,
+  input: InputFile,
   read: Omit<ThreadedRead, 'descriptor' | 'sizeBytes' | 'rangeBytes' | 'readAt'>,
   pool: RangePool,
   io: Io,
 ): Promise<CsvSummary | 'alone' | undefined> {
-  const descriptor = openToRead(path, io);
-  const readAt: ThreadedRead['readAt'] = (block, position) => readNow(io, descriptor, block, name, position);
+  const { rangeBytes } = io.threads;
   try {
-    const task = { ...read, descriptor, sizeBytes, rangeBytes: io.threads.rangeBytes, readAt };
-    const [ended] = await Promise.allSettled([readThreaded(task, pool)]);
-    // What is missing may have ended the reading, too.
-    checkLength(descriptor, sizeBytes, name, io);
-    if (ended.status === 'rejected') throw fileFailure(ended.reason, name, 'read');
-    return ended.value;
-  } finally {
-    io.fs.closeSync(descriptor);
+    return await readOpened(input, io, (descriptor, sizeBytes, readAt) =>
+      readThreaded({ ...read, descriptor, sizeBytes, rangeBytes, readAt }, pool),
+    );
+  } catch (error) {
+    throw fileFailure(error, input.name, 'read');
   }
 }

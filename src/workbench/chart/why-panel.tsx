@@ -110,7 +110,7 @@ function Part({ part, zone }: { readonly part: WhyPart; readonly zone: string })
     some.map(({ timeMs, value, note }, index) => (
       <tr key={index}>
         <td>{timeText(timeMs, zone)}</td>
-        <td class="number">{String(value)}</td>
+        <td class="number">{Number.isNaN(value) ? '–' : value}</td>
         {note !== '' && <td class="faint">{note}</td>}
       </tr>
     ));

@@ -19,7 +19,10 @@ export interface ReadSet {
 /** Why a file cannot be read. */
 export function unreadable(error: unknown, columns: readonly string[]): Unreadable {
   const options = error instanceof WindrowError ? error.options.map(({ option }) => optionName(option)) : [];
-  return { problem: messageOf(error), columns, options };
+  const message = messageOf(error);
+  // What Chromium says of a file that was moved or changed.
+  const problem = message === 'network error' ? 'the file has moved or changed: open it again' : message;
+  return { problem, columns, options };
 }
 
 const CHUNK_ROWS = 65_536;
