@@ -130,6 +130,22 @@ it('the place of a fault is right behind a text longer than a slice', async () =
 });
 
 describe('JSON that takes many times its bytes', () => {
+  it('is refused if an element has more different keys than a request needs', async () => {
+    const members = (count: number, from = 0) =>
+      Array.from({ length: count }, (_, i) => `"\\"k${from + i}:":{"from":${i}}`).join();
+    const most = (place: string) => `${place}: expected at most 16384 different keys; send it in parts`;
+    expect((await errorOf(`{${members(16_384)}}`)).message).toBe(most('a body that is not an array'));
+    const element = 'element 1 of the body, or one soon after it';
+    const first = `["${'x'.repeat(100_000)}",`;
+    expect(await errorOf(`${first}{${members(16_384)}}]`)).toMatchObject({ statusCode: 413, message: most(element) });
+    expect(() => parseJson(`{${members(16_384)}}`)).toThrow('expected at most 16384 different keys, received more');
+    const objects = Array.from({ length: 4100 }, (_, i) => `{${members(4, 4 * i)}}`).join();
+    expect((await errorOf(`${first}[${objects}]]`)).message).toBe(most(element));
+    for (const body of [`${first}{${members(16_383)}}]`, `[[${'{"from":1,"until":2},'.repeat(40_000)}{}]]`]) {
+      expect(await parseJsonBody(body)).toEqual(JSON.parse(body));
+    }
+  });
+
   it('is refused if it has an object or an array for fewer than 8 characters', async () => {
     for (const element of ['{}', '[]', '[[[[]]]]', '{"":{}}']) {
       const { statusCode, message } = await errorOf(`[${`${element},`.repeat(400_000)}1]`);

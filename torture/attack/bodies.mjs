@@ -37,6 +37,7 @@ export async function bodies({ isShort }) {
     processingType: 'stream',
     operations: [{ ...step, parameters: { valuerangelist: ranges } }],
   };
+  const keyed = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]));
   const chain = (count, name = 'Step') => {
     const at = (k) => [{ timeseriesId: 'a', metric: k === 0 ? 'Raw' : `${name}${k}` }];
     const operations = Array.from({ length: count }, (_, k) => {
@@ -96,6 +97,7 @@ export async function bodies({ isShort }) {
     [400, 'NDJSON: 200 events of 70 kB, refused', ndjson, large('c', 9).join('\n'), { ...EVENTS, isLong: true }],
     [400, 'NDJSON of 16 MiB: blank lines, events', ndjson, '\n'.repeat(MIB16 - 10), { ...EVENTS, isLong: true }],
     [400, 'NDJSON of 16 MiB: an event of one line', ndjson, `{"name":"${'x'.repeat(MIB16 - 20)}"}`, EVENTS],
+    [400, 'NDJSON: an event of 45,000 keys', ndjson, JSON.stringify(keyed(45_000)), EVENTS],
     [200, 'a page of events of 60 kB', undefined, undefined, PAGE],
     [413, 'JSON: 400,000 ranges', json, JSON.stringify([item]), ITEMS],
     [400, 'JSON of 16 MiB: operations', json, filled('{"metric":"a","operations":[{"operation":"Ad"}]},'), ITEMS],
@@ -105,6 +107,7 @@ export async function bodies({ isShort }) {
     [400, 'JSON: 3,000 steps, each with two faults', json, faulty, ITEMS],
     [202, 'JSON: three items of 1,000 steps, registered', json, chains, ITEMS],
     [202, 'JSON: 1,000 items, registered', json, many(1000), { ...ITEMS, isLong: true }],
+    [413, 'JSON: an element of 90,000 keys', json, JSON.stringify([keyed(90_000)]), ITEMS],
     [413, 'a key of 16 MiB', json, `[{"${'k'.repeat(MIB16 - 20)}":1}]`, ITEMS],
     [400, 'blank lines, packed, CSV', csv, blank, GZIP],
     [400, 'blank lines, packed, NDJSON', ndjson, blank, GZIP],

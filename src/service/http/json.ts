@@ -8,6 +8,8 @@ import { badRequest, ServiceError } from './errors.js';
 const SLICE_CHARS = 64 * 1024;
 /** An element of the outermost array is parsed in one piece. */
 const ELEMENT_CHARS_MAX = 1024 * 1024;
+/** Different keys of what is parsed in one piece: V8 takes long for each. Two events of the largest size have fewer. */
+const KEYS_MAX = 16_384;
 /** Deeper than any request of the interface, and safe for recursive code. */
 const DEPTH_MAX = 256;
 /**
@@ -38,12 +40,15 @@ export class JsonIssueError extends Error {
  * Parses a short text.
  *
  * @throws SyntaxError; JsonIssueError for a key that an object has twice, of which JSON.parse would take the last one,
- * and for a number beyond the range of a double, which it would make infinite.
+ * for a number beyond the range of a double, which it would make infinite, and for very many keys.
  */
 export function parseJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
   const scan = createScan(text);
   scanUntil(scan, text.length, text.length);
+  if (scan.memberCount > KEYS_MAX && hasTooManyKeys(text, 0, text.length)) {
+    throw new JsonIssueError({ pointer: '', expected: `at most ${KEYS_MAX} different keys`, received: 'more' });
+  }
+  const value: unknown = JSON.parse(text);
   checkValue(value, scan.memberCount, text);
   return value;
 }
@@ -51,7 +56,7 @@ export function parseJson(text: string): unknown {
 /**
  * Parses a body of any length in slices, between which others are answered.
  *
- * @throws ServiceError 400 with the place of the fault, 413 for an element that is too large to parse in one piece.
+ * @throws ServiceError 400 with the place of the fault, 413 for an element that takes too long to parse in one piece.
  */
 export async function parseJsonBody(text: string, sliceChars = SLICE_CHARS): Promise<unknown> {
   if (text.length <= sliceChars) return parseSlice(text, text, 0, 0);
@@ -61,8 +66,13 @@ export async function parseJsonBody(text: string, sliceChars = SLICE_CHARS): Pro
   while (from < text.length) {
     const most = ELEMENT_CHARS_MAX + SLICE_CHARS;
     const to = scanUntil(scan, from + sliceChars, from + most + 1);
-    if (to - from > most) throw tooLarge(scan.isArray ? elements.length : undefined);
+    const place = (): string => placeOfElement(scan.isArray ? elements.length : undefined);
+    if (to - from > most) throw tooLarge(place(), `${ELEMENT_CHARS_MAX} characters`);
     checkContainers(scan);
+    if (scan.memberCount > KEYS_MAX) {
+      if (hasTooManyKeys(text, from, to)) throw tooLarge(place(), `${KEYS_MAX} different keys`);
+      await nextTurn();
+    }
     const isLast = to === text.length;
     // A slice ends after a comma of the outermost array; a bracket replaces the comma.
     const slice = `${from === 0 ? '' : '['}${isLast ? text.slice(from) : `${text.slice(from, to - 1)}]`}`;
@@ -111,10 +121,12 @@ function refusal({ issue }: JsonIssueError, firstIndex: number): ServiceError {
   return badRequest(message, { issues: [{ pointer, code: 'request.json', expected, received }] });
 }
 
-function tooLarge(index: number | undefined): ServiceError {
-  const place =
-    index === undefined ? 'a body that is not an array' : `element ${index} of the body, or one soon after it`;
-  return new ServiceError(413, `${place}: expected at most ${ELEMENT_CHARS_MAX} characters; send it in parts`);
+function placeOfElement(index: number | undefined): string {
+  return index === undefined ? 'a body that is not an array' : `element ${index} of the body, or one soon after it`;
+}
+
+function tooLarge(place: string, most: string): ServiceError {
+  return new ServiceError(413, `${place}: expected at most ${most}; send it in parts`);
 }
 
 function describeJsonFault(text: string, from: number, length: number, message: string): string {
@@ -140,8 +152,22 @@ export function describeLineFault(line: string): string | undefined {
 
 function checkContainers({ text, containerCount }: Scan): void {
   const most = Math.max(CONTAINERS_MAX, Math.floor(text.length / CONTAINER_CHARS_MIN));
-  if (containerCount <= most) return;
-  throw new ServiceError(413, `the body: expected at most ${most} objects and arrays; send it in parts`);
+  if (containerCount > most) throw tooLarge('the body', `${most} objects and arrays`);
+}
+
+/** Whether a part of a text, between strings, has more than `KEYS_MAX` different keys. */
+function hasTooManyKeys(text: string, from: number, to: number): boolean {
+  const keys = new Set<string>();
+  let [keyFrom, keyTo] = [from, from];
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      keyFrom = at;
+      at = closingQuote(text, at, to);
+      keyTo = at;
+    } else if (code === COLON && keys.add(text.slice(keyFrom, keyTo)).size > KEYS_MAX) return true;
+  }
+  return false;
 }
 
 interface Scan {
@@ -174,13 +200,8 @@ function scanUntil(scan: Scan, least: number, most: number): number {
   const end = Math.min(text.length, most);
   for (; at < end; at++) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      for (at++; at < end; at++) {
-        const inner = text.charCodeAt(at);
-        if (inner === QUOTE) break;
-        if (inner === BACKSLASH) at++;
-      }
-    } else if (code === COLON) memberCount++;
+    if (code === QUOTE) at = closingQuote(text, at, end);
+    else if (code === COLON) memberCount++;
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       containerCount++;
       if (++depth > DEPTH_MAX) throw badRequest(`the body: expected values nested at most ${DEPTH_MAX} deep`);
@@ -192,6 +213,17 @@ function scanUntil(scan: Scan, least: number, most: number): number {
   }
   Object.assign(scan, { at, depth, memberCount, containerCount });
   return Math.min(at, end);
+}
+
+/** Where the string that begins at `from` ends; `end` or later without a quote before it. */
+function closingQuote(text: string, from: number, end: number): number {
+  let at = from + 1;
+  for (; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) break;
+    if (code === BACKSLASH) at++;
+  }
+  return at;
 }
 
 function checkValue(value: unknown, memberCount: number, text: string): void {
