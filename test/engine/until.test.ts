@@ -35,6 +35,29 @@ test('a turn of Delay comes once the run has come to it, however few samples the
   expect([push(0, 1), push(1, -1), push(2, -1), push(3, -1)]).toEqual([[], [0], [], [2]]);
 });
 
+test('what follows a Delay waits for a turn that the run has not come to yet', () => {
+  const state = pipeline('a')
+    .aggregate({ function: 'Average', interval: 'Hourly', label: 'end' })
+    .delay({ on: 'PT30M' });
+  const plan = createPlan([state.add({ timeseriesId: 'b', metric: 'Raw' }, { align: 'hold' }).as('Sum')]);
+  const b = { ...raw, timeseriesId: 'b' };
+  const one = (of: typeof raw, hour: number, value: number) => {
+    return { ...of, timeMs: Float64Array.of(hour * HOUR_MS), value: Float64Array.of(value) };
+  };
+  const stream = openStream(plan, {});
+  const given = [one(raw, 0, 1), one(raw, 1.1, 1), one(b, 1.6, 5), one(b, 1.7, 5)].flatMap((sample) =>
+    stream.push([sample]),
+  );
+  const samples = [...given, ...stream.close().series].flatMap(({ timeMs, value }) =>
+    [...timeMs].map((t, i) => [t / HOUR_MS, value[i]]),
+  );
+  expect(samples).toEqual([
+    [1.6, 6],
+    [1.7, 6],
+    [2, 6],
+  ]);
+});
+
 test.each([
   [pipeline('a').shift(ahead).holdLastValue({ interval: 'Hourly' }), [9, 10, 11, 12, 13]],
   [pipeline('a').shift(ahead).delay({ on: 'PT2H' }), [9, 11, 12]],

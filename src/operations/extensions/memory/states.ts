@@ -101,6 +101,8 @@ function delayer(
     }),
     advance: ({ slots }, watermarkMs, out) => turnBefore(slots, Math.min(watermarkMs, untilMs, reachedMs()), out),
     close: ({ slots }, _advancedMs, out) => turnBefore(slots, untilMs, out),
+    watermark: ({ slots }, watermarkMs) =>
+      slots[STATE] === slots[INPUT] ? watermarkMs : Math.min(watermarkMs, slots[DUE_MS]!),
   };
 }
 
