@@ -59,10 +59,10 @@ export function earliestAfter(samples: readonly Sample[], timeMs: number): Sampl
   return samples.find((sample) => sample.timeMs > timeMs);
 }
 
-/** The last value at or before the time; unknown before the first sample, and if older than `maxhold`. */
+/** The last value at or before the time; unknown before the first sample, and after its time plus `maxhold`. */
 export function heldValue(samples: readonly Sample[], timeMs: number, maxholdMs: number): number | undefined {
   const latest = latestAtOrBefore(samples, timeMs);
-  return latest === undefined || timeMs - latest.timeMs > maxholdMs ? undefined : latest.value;
+  return latest === undefined || timeMs > latest.timeMs + maxholdMs ? undefined : latest.value;
 }
 
 /** The value of a sample at the time, else interpolated between its neighbours; unknown outside the first and last. */

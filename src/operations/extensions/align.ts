@@ -59,8 +59,8 @@ const matchHold =
       if (a === t) pass(slots, HAS_FIRST, t, firstValues.at(i++));
       if (b === t) pass(slots, HAS_SECOND, t, secondValues.at(j++));
       const isKnown = slots[HAS_FIRST] === 1 && slots[HAS_SECOND] === 1;
-      const ageMs = t - Math.min(slots[FIRST_MS]!, slots[SECOND_MS]!);
-      if (isKnown && ageMs <= maxHoldMs) pair(t, slots[FIRST_VALUE]!, slots[SECOND_VALUE]!);
+      const heldUntilMs = Math.min(slots[FIRST_MS]!, slots[SECOND_MS]!) + maxHoldMs;
+      if (isKnown && t <= heldUntilMs) pair(t, slots[FIRST_VALUE]!, slots[SECOND_VALUE]!);
       else unmatched(a === t ? 0 : 1, 1);
     }
     drop(state, i, j);
@@ -86,7 +86,7 @@ const matchAsof =
     for (; i < firstTimes.length && firstTimes.at(i) < secondWatermarkMs; i++) {
       const t = firstTimes.at(i);
       passTo(t);
-      const isKnown = slots[HAS_SECOND] === 1 && t - slots[SECOND_MS]! <= maxHoldMs;
+      const isKnown = slots[HAS_SECOND] === 1 && t <= slots[SECOND_MS]! + maxHoldMs;
       if (isKnown) {
         slots[IS_USED] = 1;
         pair(t, firstValues.at(i), slots[SECOND_VALUE]!);

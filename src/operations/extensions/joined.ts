@@ -89,8 +89,8 @@ export function aligned(
       if (atMs[0] !== timeMs) return true;
     }
     for (let i = 0; i < inputCount; i++) {
-      const knownMs = atMs[i]!;
-      if (knownMs === Number.NEGATIVE_INFINITY || timeMs - knownMs > ageMsMax) return false;
+      // NaN if there is no sample yet and any age will do.
+      if (!(timeMs <= atMs[i]! + ageMsMax)) return false;
     }
     isUnused.fill(0);
     const result = combine(value);

@@ -30,7 +30,7 @@ export const coalesce: Operation<CoalesceMethods> = {
     return joined(inputCount, (timeMs, { atMs, value }, out) => {
       let first = 0;
       // An input without a sample yet is infinitely old.
-      while (!(timeMs - atMs[first]! <= ageMsMax)) first++;
+      while (!(timeMs <= atMs[first]! + ageMsMax)) first++;
       out.add(timeMs, value[first]!);
       return true;
     });
