@@ -358,6 +358,33 @@ describe('files written by other tools', () => {
     expect(stderr).not.toContain('epoch');
   });
 
+  it('times and decimals in a dictionary, as a column of categories has them, are read as what they are', async () => {
+    const { DateDay, Decimal, Dictionary, Field, Float64, makeData, makeVector, RecordBatch, Schema, Struct } = arrows;
+    const { Int8, Table, tableToIPC, TimestampMillisecond } = arrows;
+    const rows = (type: arrows.DataType, words: Int32Array | BigInt64Array | Uint32Array) => {
+      const dictionary = makeVector(makeData({ type, length: 2, data: words } as never));
+      const of = new Dictionary(type, new Int8());
+      return makeData({ type: of, length: 3, data: Int8Array.of(0, 1, 0), dictionary } as never) as arrows.Data;
+    };
+    const readBack = async (time: arrows.Data, value: arrows.Data, ...words: string[]): Promise<string> => {
+      const schema = new Schema([new Field('timestamp', time.type), new Field('value', value.type)]);
+      const data = makeData({ type: new Struct(schema.fields), length: 3, nullCount: 0, children: [time, value] });
+      const world = negating({ 'office.arrow': tableToIPC(new Table([new RecordBatch(schema, data)]), 'file') });
+      return (await run(world, 'office.arrow', ...words)).stdout;
+    };
+    const numbers = makeData({ type: new Float64(), length: 3, data: Float64Array.of(1, 2, 3) });
+    const decimals = rows(new Decimal(2, 18, 128), Uint32Array.of(125, 0, 0, 0, 250, 0, 0, 0));
+    const days = rows(new DateDay(), Int32Array.of(1, 2));
+    const instants = rows(new TimestampMillisecond('UTC'), BigInt64Array.of(1n, 2n));
+    const result = (...rows: string[]) => HEADER + rows.map((row) => `${row}\n`).join('');
+    expect(await readBack(instants, numbers)).toBe(
+      result('1970-01-01T00:00:00.001Z,office,Result,-3', '1970-01-01T00:00:00.002Z,office,Result,-2'),
+    );
+    expect(await readBack(days, decimals, '--timezone', 'Europe/Berlin')).toBe(
+      result('1970-01-01T23:00:00.000Z,office,Result,-1.25', '1970-01-02T23:00:00.000Z,office,Result,-2.5'),
+    );
+  });
+
   it('a damaged LZ4 block is detected', async () => {
     const damaged = readFileSync(new URL('../formats/files/polars-lz4.arrow', import.meta.url)).fill(0xff, 700, 1400);
     const world = negating({ 'damaged.arrow': damaged });

@@ -58,10 +58,12 @@ function aligned(bytes: Uint8Array): Uint8Array {
 }
 
 function typedColumn(
-  { name, type }: Field,
+  { name, type: given }: Field,
   { timezone }: FormatOptions,
   { DataType }: Pick<typeof Arrow, 'DataType'>,
 ): TypedColumn {
+  // Of a dictionary, as pandas writes a column of categories, the values count.
+  const type: Arrow.DataType = DataType.isDictionary(given) ? given.dictionary : given;
   const scale = DataType.isDecimal(type) ? type.scale : undefined;
   const isNumber = DataType.isFloat(type) || DataType.isInt(type) || DataType.isBool(type) || scale !== undefined;
   const isTime = DataType.isTimestamp(type) || DataType.isDate(type);
