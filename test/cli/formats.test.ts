@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import * as arrows from 'apache-arrow';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import type { Series } from '../../src/core/series.js';
 import { arrow } from '../../src/formats/arrow/arrow.js';
@@ -204,6 +205,28 @@ describe('NDJSON', () => {
     const begun = await world.run('init', '~/late.ndjson');
     expect([begun.code, begun.stderr]).toEqual([0, expect.stringContaining('left out: the field "note", as')]);
   });
+});
+
+it('two columns of one name are refused in Parquet and Arrow, as in CSV, unless neither is read', async () => {
+  const { Field, Float64, makeData, RecordBatch, Schema, Struct, Table, tableToIPC } = arrows;
+  const columns = [[1, 2].map((day) => 864e5 * day), [3, 4], [5, 6], [7, 8]];
+  const names = ['timestamp', 'office', 'office', 'other'];
+  const data = columns.map((column) => Float64Array.from(column));
+  const type = new Float64();
+  const schema = new Schema(names.map((name) => new Field(name, type)));
+  const children = data.map((one) => makeData({ type, length: 2, data: one }));
+  const struct = makeData({ type: new Struct(schema.fields), length: 2, nullCount: 0, children });
+  const columnData = data.map((one, i) => ({ name: names[i]!, data: one }));
+  const world = negating({
+    'x.arrow': tableToIPC(new Table([new RecordBatch(schema, struct)]), 'file'),
+    'x.parquet': new Uint8Array(parquetWriteBuffer({ columnData })),
+  });
+  for (const name of ['x.arrow', 'x.parquet']) {
+    const { code, stderr } = await run(world, name, '--value', '3', '--as', 'office');
+    expect([code, stderr]).toEqual([1, `windrow: ~/${name}: columns 2 and 3 are both named office; rename one\n`]);
+    const other = await run(world, name, '--time-format', 'ms', '--value', 'other', '--as', 'office');
+    expect(other.stdout).toContain('1970-01-03T00:00:00.000Z,office,Result,-8\n');
+  }
 });
 
 it('columns of texts that no step reads are passed over, as in CSV', async () => {

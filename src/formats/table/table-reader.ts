@@ -7,6 +7,7 @@ import type { CsvReaderOptions, CsvSeriesCount, CsvSummary } from '../csv/option
 import { CHUNK_ROWS } from '../csv/read/limits.js';
 import type { FormatListener } from '../format.js';
 import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
+import { failAtEqualNames } from './equal-names.js';
 import { type ColumnFacts, kindOfText } from './facts.js';
 import { findRoles, isUnnamed } from './find-roles.js';
 import { fileSeriesName, RAW_METRIC, SeriesNaming } from './naming.js';
@@ -69,6 +70,7 @@ export class TableReader {
     const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
     this.#roles = findRoles(columns, { ...options, isAskedFor }, fail);
     if (this.roles.layout === 'days') fail('each row holds a day, a layout that is read only from CSV');
+    failAtEqualNames(columns, this.roles, fail);
     const times = columns[this.roles.timeColumn]?.texts ?? [];
     const values = this.roles.values.flatMap(({ column }) => columns[column]?.texts ?? []);
     const dialect = tellDialect({ times, values, mayPointGroup: false, isWhole }, options, fail);
