@@ -192,6 +192,29 @@ describe('NDJSON', () => {
     expect(world.read('bad.csv')).toContain('time.ndjson,2,');
   });
 
+  it('a series or a metric is named by a text or a number: what is nested is a bad row', async () => {
+    const nested = [{ timeseriesId: { room: 1 } }, { timeseriesId: ['office'] }, { metric: { of: 'Raw' } }];
+    for (const names of nested) {
+      const rows = objects.map((one, i) => ({ ...one, metric: 'Raw', ...(i === 1 ? names : {}) }));
+      const world = negating({ 'x.ndjson': rows.map((one) => `${JSON.stringify(one)}\n`).join('') });
+      const { code, stderr } = await run(world, 'x.ndjson');
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^windrow: ~\/x\.ndjson, row 2: an .* names no series\n/),
+      ]);
+      const skipped = await run(world, 'x.ndjson', '--on-bad-row', 'skip');
+      expect(skipped.stdout).toBe(RESULT.replace(/\n.*-1\.1/, ''));
+    }
+  });
+
+  it('the reason for which a row was left out begins with the column and the text at fault', async () => {
+    const world = negating({ 'office.ndjson': text.replace(ROWS[0]!, 'noon').replace('1.1', '"n.a."') });
+    await run(world, 'office.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
+    const [, time = '', value = ''] = world.read('bad.csv').replaceAll('"', '').split('\n');
+    expect(time).toMatch(/office\.ndjson,1,noon is /);
+    expect(value).toMatch(/office\.ndjson,2,column 3 \(value\): n\.a\. is not a number; /);
+  });
+
   it('takes a field that first appears after many lines, or says that it is left out', async () => {
     const early = Array.from({ length: 500 }, (_, i) => `{"timestamp":${1_709_251_200 + i},"x":0}\n`).join('');
     const late = objects.map(({ timestamp, value }) => `{"timestamp":"${timestamp}","office":${value},"note":"n"}\n`);
