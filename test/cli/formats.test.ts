@@ -207,6 +207,23 @@ describe('NDJSON', () => {
     }
   });
 
+  it('lines that are no objects, as one that was cut off, are bad rows: left out, kept and counted if so asked', async () => {
+    const cut = text.replace('\n', '\n{"timestamp":"2024-\n');
+    const world = negating({ 'office.ndjson': `${cut}[1]` });
+    const { code, stderr } = await run(world, 'office.ndjson');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('office.ndjson, line 2: expected a JSON object')]);
+    const skipped = await run(world, 'office.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
+    expect(skipped).toMatchObject({ code: 0, stdout: RESULT });
+    expect(skipped.stderr).toContain('  2 bad rows of ~/office.ndjson\n');
+    expect(world.read('bad.csv').trimEnd().split('\n').slice(1)).toEqual([
+      expect.stringMatching(/office\.ndjson,2,".* cannot be read: expected a JSON object/),
+      expect.stringMatching(/office\.ndjson,5,".* cannot be read: expected a JSON object/),
+    ]);
+    world.write('office.ndjson', '[1]\n[2]\n');
+    const none = await run(world, 'office.ndjson', '--on-bad-row', 'skip');
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no line can be read; expected a JSON obj')]);
+  });
+
   it('the reason for which a row was left out begins with the column and the text at fault', async () => {
     const world = negating({ 'office.ndjson': text.replace(ROWS[0]!, 'noon').replace('1.1', '"n.a."') });
     await run(world, 'office.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
@@ -300,6 +317,17 @@ it('quotes in a measurement and in tags of line protocol are characters like any
   world.write('request.json', request.replaceAll('office', JSON.stringify(name).slice(1, -1)));
   const ended = await run(world, 'office.lp');
   expect(ended.stdout).toBe(RESULT.replaceAll(',office,', `,"${name.replaceAll('"', '""')}",`));
+});
+
+it('lines of line protocol that were left out are counted', async () => {
+  const lines = ['office temp=0.1 1709251200000000000', 'broken', 'office temp=1.1 noon'];
+  const world = negating({ 'office.lp': lines.join('\n') });
+  world.write('request.json', world.read('request.json').replaceAll('"Raw"', '"temp"'));
+  const { stdout, stderr } = await run(world, 'office.lp', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
+  expect(stdout).toBe(`${RESULT.split('\n').slice(0, 2).join('\n')}\n`);
+  expect(stderr).toContain('  2 bad rows of ~/office.lp\n');
+  const rejects = world.read('bad.csv').replaceAll('"', '');
+  expect(rejects).toMatch(/office\.lp,2,broken cannot be read: .*\n.*office\.lp,3,noon is not an/);
 });
 
 describe('files written by other tools', () => {

@@ -1,6 +1,6 @@
-import { describeValue, WindrowError } from '../../core/errors.js';
+import { describeValue } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
-import { textLines } from '../lines.js';
+import { BadLines, textLines } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader } from '../table/table-reader.js';
 
@@ -30,6 +30,7 @@ async function readLines(
   const columns = COLUMNS.map((name) => factsOf(name, []));
   const roles = { time: ['_time'], series: ['_series'], value: ['_value'] };
   const reader = new TableReader(columns, { ...options, ...roles, timeFormat }, true);
+  const badLines = new BadLines(options);
   let rows: { readonly cells: readonly string[]; readonly line: number; readonly text: string }[] = [];
   const take = (): void => {
     const taken = rows;
@@ -37,23 +38,22 @@ async function readLines(
     const cells = COLUMNS.map((_, column) => taken.map((row) => row.cells[column]));
     reader.take(cells, taken.length, (row) => taken[row]!, onChunk);
   };
-  for await (const { text, number: line } of textLines(source)) {
+  for await (const line of textLines(source)) {
+    const { text, number } = line;
     if (/^\s*(?:#|$)/.test(text)) continue;
     const point = parsePoint(text);
     if (typeof point === 'string') {
-      const { fileName: file, onBadRow, onReject } = options;
-      if (onBadRow !== 'skip') throw new WindrowError('file.format', `${file}, line ${line}: ${point}`);
-      onReject?.({ file, line, text, reason: point, options: [], row: text });
+      badLines.take(line, point);
       continue;
     }
     for (const [name, value] of point.fields) {
-      rows.push({ cells: [point.time, point.series, name, value], line, text });
+      rows.push({ cells: [point.time, point.series, name, value], line: number, text });
     }
     if (rows.length >= BATCH_ROWS) take();
     if (isStopped()) return undefined;
   }
   take();
-  return isStopped() ? undefined : reader.summary();
+  return isStopped() ? undefined : badLines.countedIn(reader.summary());
 }
 
 /** A parsed line, or what is wrong with it. */
