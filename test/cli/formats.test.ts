@@ -319,6 +319,15 @@ it('quotes in a measurement and in tags of line protocol are characters like any
   expect(ended.stdout).toBe(RESULT.replaceAll(',office,', `,"${name.replaceAll('"', '""')}",`));
 });
 
+it('quotes in the names of fields are characters, and a field has one value', async () => {
+  const world = negating({ 'office.lp': 'office 5"pipe=1,7"pipe=2,s="a=1,b" 1709251200000000000\n' });
+  world.write('request.json', world.read('request.json').replaceAll('"Raw"', JSON.stringify('7"pipe')));
+  expect((await run(world, 'office.lp')).stdout).toBe(`${HEADER}${ROWS[0]},office,Result,-2\n`);
+  world.write('office.lp', 'office 7"pipe=2=3 1709251200000000000\n');
+  const { code, stderr } = await run(world, 'office.lp');
+  expect([code, stderr]).toEqual([1, expect.stringContaining('line 1: the field 7"pipe has several values')]);
+});
+
 it('lines of line protocol that were left out are counted', async () => {
   const lines = ['office temp=0.1 1709251200000000000', 'broken', 'office temp=1.1 noon'];
   const world = negating({ 'office.lp': lines.join('\n') });

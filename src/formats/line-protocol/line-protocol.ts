@@ -67,7 +67,8 @@ function parsePoint(text: string): Point | string {
   const names = tags.map(plain).sort();
   const parts = splitAt(fields, ',').map((field) => splitAt(field, '='));
   const numbers: (readonly [string, string])[] = [];
-  for (const [name = '', value] of parts) {
+  for (const [name = '', value, ...others] of parts) {
+    if (others.length > 0) return `the field ${name} has several values; a text stands in quotes`;
     if (value === undefined) return `the field ${describeValue(name)} has no value`;
     const number = numberOf(value);
     if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
@@ -84,8 +85,8 @@ function numberOf(value: string): string | undefined {
   return number;
 }
 
-// Splits at separators that are neither escaped nor within quotes, which are plain characters before part `quotesFrom`:
-// in a measurement and its tags.
+// Splits at separators that are neither escaped nor within the quotes of a value. Elsewhere quotes are characters like any
+// other: in names and, before part `quotesFrom`, in a measurement and its tags.
 function splitAt(text: string, separator: string, quotesFrom = 0): string[] {
   const parts = [''];
   let isQuoted = false;
@@ -94,7 +95,7 @@ function splitAt(text: string, separator: string, quotesFrom = 0): string[] {
     if (char === '\\' && at + 1 < text.length) parts[parts.length - 1] += char + text[++at];
     else if (char === separator && !isQuoted) parts.push('');
     else {
-      if (char === '"' && parts.length > quotesFrom) isQuoted = !isQuoted;
+      if (char === '"' && parts.length > quotesFrom && (isQuoted || text[at - 1] === '=')) isQuoted = !isQuoted;
       parts[parts.length - 1] += char;
     }
   }
