@@ -319,6 +319,18 @@ it('quotes in a measurement and in tags of line protocol are characters like any
   expect(ended.stdout).toBe(RESULT.replaceAll(',office,', `,"${name.replaceAll('"', '""')}",`));
 });
 
+it('tags are sorted by their names, as in the CSV of InfluxDB, whatever follows a name in another', async () => {
+  const series = 'w,host=a,host1=b,my host=c';
+  const world = negating({
+    'x.lp': 'w,my\\ host=c,host1=b,host=a value=0.1 1709251200000000000\n',
+    'x.csv': `_time,_measurement,my host,host1,host,_field,_value\n${ROWS[0]},w,c,b,a,value,0.1\n`,
+  });
+  world.write('request.json', world.read('request.json').replaceAll('"Raw"', '"value"').replaceAll('office', series));
+  for (const name of ['x.lp', 'x.csv']) {
+    expect((await run(world, name)).stdout).toBe(`${HEADER}${ROWS[0]},"${series}",Result,-0.1\n`);
+  }
+});
+
 it('quotes in the names of fields are characters, and a field has one value', async () => {
   const world = negating({ 'office.lp': 'office 5"pipe=1,7"pipe=2,s="a=1,b" 1709251200000000000\n' });
   world.write('request.json', world.read('request.json').replaceAll('"Raw"', JSON.stringify('7"pipe')));

@@ -64,7 +64,8 @@ function parsePoint(text: string): Point | string {
   }
   if (time === undefined) return 'the line has no time; without one, InfluxDB takes that of its clock';
   const [measurement = '', ...tags] = splitAt(key, ',', Number.POSITIVE_INFINITY);
-  const names = tags.map(plain).sort();
+  const named = tags.map((tag) => ({ name: plain(splitAt(tag, '=', Number.POSITIVE_INFINITY)[0]!), text: plain(tag) }));
+  const sorted = named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ text: tag }) => tag);
   const parts = splitAt(fields, ',').map((field) => splitAt(field, '='));
   const numbers: (readonly [string, string])[] = [];
   for (const [name = '', value, ...others] of parts) {
@@ -74,7 +75,7 @@ function parsePoint(text: string): Point | string {
     if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
     if (number !== 'text') numbers.push([plain(name), number]);
   }
-  return { series: [plain(measurement), ...names].join(','), time, fields: numbers };
+  return { series: [plain(measurement), ...sorted].join(','), time, fields: numbers };
 }
 
 function numberOf(value: string): string | undefined {
