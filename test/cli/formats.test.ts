@@ -340,6 +340,15 @@ it('quotes in the names of fields are characters, and a field has one value', as
   expect([code, stderr]).toEqual([1, expect.stringContaining('line 1: the field 7"pipe has several values')]);
 });
 
+it('fields of line protocol whose values are texts, if only some of them, are left out, which the summary says', async () => {
+  const lines = ['office temp=0.1,state="on" 1709251200000000000', 'office temp="n/a" 1709251260000000000'];
+  const world = negating({ 'office.lp': lines.join('\n') });
+  world.write('request.json', world.read('request.json').replaceAll('"Raw"', '"temp"'));
+  const { stdout, stderr } = await run(world, 'office.lp');
+  expect(stdout).toBe(`${RESULT.split('\n').slice(0, 2).join('\n')}\n`);
+  expect(stderr).toContain('; texts left out: state, temp\n');
+});
+
 it('lines of line protocol that were left out are counted', async () => {
   const lines = ['office temp=0.1 1709251200000000000', 'broken', 'office temp=1.1 noon'];
   const world = negating({ 'office.lp': lines.join('\n') });

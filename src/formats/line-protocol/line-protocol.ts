@@ -7,7 +7,7 @@ import { TableReader } from '../table/table-reader.js';
 /**
  * The line protocol of InfluxDB: `weather,location=office temperature=21.5,humidity=48i 1704067200000000000`. A series
  * is a measurement with its tags, sorted by name; a metric is a field. Times are epoch nanoseconds unless `timeFormat`
- * says otherwise; text fields are ignored.
+ * says otherwise; texts are left out, which the notes say.
  */
 export const lineProtocol: Format = { name: 'line-protocol', extensions: ['lp'], read: readLines };
 
@@ -17,8 +17,8 @@ const BATCH_ROWS = 4096;
 interface Point {
   readonly series: string;
   readonly time: string;
-  /** Numbers and booleans as texts. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** Numbers and booleans as texts; undefined where the value is a text, of which no sample can be made. */
+  readonly fields: readonly (readonly [name: string, value: string | undefined])[];
 }
 
 async function readLines(
@@ -30,6 +30,7 @@ async function readLines(
   const columns = COLUMNS.map((name) => factsOf(name, []));
   const roles = { time: ['_time'], series: ['_series'], value: ['_value'] };
   const reader = new TableReader(columns, { ...options, ...roles, timeFormat }, true);
+  const texts = new Set<string>();
   const badLines = new BadLines(options);
   let rows: { readonly cells: readonly string[]; readonly line: number; readonly text: string }[] = [];
   const take = (): void => {
@@ -47,13 +48,17 @@ async function readLines(
       continue;
     }
     for (const [name, value] of point.fields) {
-      rows.push({ cells: [point.time, point.series, name, value], line: number, text });
+      if (value === undefined) texts.add(name);
+      else rows.push({ cells: [point.time, point.series, name, value], line: number, text });
     }
     if (rows.length >= BATCH_ROWS) take();
     if (isStopped()) return undefined;
   }
   take();
-  return isStopped() ? undefined : badLines.countedIn(reader.summary());
+  if (isStopped()) return undefined;
+  const summary = badLines.countedIn(reader.summary());
+  if (texts.size === 0) return summary;
+  return { ...summary, notes: [...summary.notes, `texts left out: ${[...texts].join(', ')}`] };
 }
 
 /** A parsed line, or what is wrong with it. */
@@ -67,15 +72,15 @@ function parsePoint(text: string): Point | string {
   const named = tags.map((tag) => ({ name: plain(splitAt(tag, '=', Number.POSITIVE_INFINITY)[0]!), text: plain(tag) }));
   const sorted = named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ text: tag }) => tag);
   const parts = splitAt(fields, ',').map((field) => splitAt(field, '='));
-  const numbers: (readonly [string, string])[] = [];
+  const values: (readonly [string, string | undefined])[] = [];
   for (const [name = '', value, ...others] of parts) {
     if (others.length > 0) return `the field ${name} has several values; a text stands in quotes`;
     if (value === undefined) return `the field ${describeValue(name)} has no value`;
     const number = numberOf(value);
     if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
-    if (number !== 'text') numbers.push([plain(name), number]);
+    values.push([plain(name), number === 'text' ? undefined : number]);
   }
-  return { series: [plain(measurement), ...sorted].join(','), time, fields: numbers };
+  return { series: [plain(measurement), ...sorted].join(','), time, fields: values };
 }
 
 function numberOf(value: string): string | undefined {
