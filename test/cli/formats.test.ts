@@ -489,6 +489,26 @@ describe('files written by other tools', () => {
     );
   });
 
+  it('what the columns of an Arrow file are does not depend on how its rows are cut into batches', async () => {
+    const dates = Array.from({ length: 20 }, (_, i) => `${String(i + 1).padStart(2, '0')}.03.2024 10:00`);
+    const table = arrows.tableFromArrays({ Datum: dates, office: dates.map((_, i) => `${i},5`) });
+    const { batches } = table;
+    const results = await Promise.all(
+      [
+        [0, 20],
+        [0, 0, 20],
+        [0, 1, 20],
+        [0, 0, 0, 3, 11, 20],
+      ].map(async (cuts) => {
+        const parts = cuts.slice(1).map((end, i) => batches[0]!.slice(cuts[i], end));
+        const world = negating({ 'x.arrow': arrows.tableToIPC(new arrows.Table(parts), 'file') });
+        return (await run(world, 'x.arrow')).stdout;
+      }),
+    );
+    expect(results[0]).toContain('\n2024-03-20T10:00:00.000Z,office,Result,-19.5\n');
+    expect(results.every((one) => one === results[0])).toBe(true);
+  });
+
   it('a damaged LZ4 block is detected', async () => {
     const damaged = readFileSync(new URL('../formats/files/polars-lz4.arrow', import.meta.url)).fill(0xff, 700, 1400);
     const world = negating({ 'damaged.arrow': damaged });
