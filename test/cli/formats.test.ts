@@ -207,7 +207,7 @@ describe('NDJSON', () => {
     }
   });
 
-  it('lines that are no objects, as one that was cut off, are bad rows: left out, kept and counted if so asked', async () => {
+  it('lines that are no objects, as one that was cut off, are bad rows, left out and counted if so asked', async () => {
     const cut = text.replace('\n', '\n{"timestamp":"2024-\n');
     const world = negating({ 'office.ndjson': `${cut}[1]` });
     const { code, stderr } = await run(world, 'office.ndjson');
@@ -340,7 +340,7 @@ it('quotes in the names of fields are characters, and a field has one value', as
   expect([code, stderr]).toEqual([1, expect.stringContaining('line 1: the field 7"pipe has several values')]);
 });
 
-it('fields of line protocol whose values are texts, if only some of them, are left out, which the summary says', async () => {
+it('texts in fields of line protocol, if only in some lines, are left out, which the summary says', async () => {
   const lines = ['office temp=0.1,state="on" 1709251200000000000', 'office temp="n/a" 1709251260000000000'];
   const world = negating({ 'office.lp': lines.join('\n') });
   world.write('request.json', world.read('request.json').replaceAll('"Raw"', '"temp"'));

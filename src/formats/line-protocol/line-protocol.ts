@@ -91,8 +91,8 @@ function numberOf(value: string): string | undefined {
   return number;
 }
 
-// Splits at separators that are neither escaped nor within the quotes of a value. Elsewhere quotes are characters like any
-// other: in names and, before part `quotesFrom`, in a measurement and its tags.
+// Splits at separators that are neither escaped nor within the quotes of a value. Elsewhere quotes are characters like
+// any other: in names and, before part `quotesFrom`, in a measurement and its tags.
 function splitAt(text: string, separator: string, quotesFrom = 0): string[] {
   const parts = [''];
   let isQuoted = false;

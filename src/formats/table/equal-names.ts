@@ -2,8 +2,8 @@ import type { ColumnFacts } from './facts.js';
 import type { Fail, Roles } from './roles.js';
 
 /**
- * Rejects a table in which two columns have one name, if one of them is read: they would become one series, or one would
- * be left out in silence.
+ * Rejects a table in which two columns have one name, if one of them is read: they would become one series, or one
+ * would be left out in silence.
  *
  * @param mendOf what to do about the second of them.
  */
