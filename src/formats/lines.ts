@@ -1,5 +1,7 @@
 import { WindrowError } from '../core/errors.js';
-import type { FormatSource } from './format.js';
+import type { CsvSummary } from './csv/options.js';
+import type { FormatOptions, FormatSource } from './format.js';
+import { SKIP_ROWS } from './table/read-text.js';
 
 /** A line of a text file without its line end. Numbers count from 1. */
 export interface TextLine {
@@ -34,4 +36,32 @@ export async function* textLines({ name, blocks }: FormatSource): AsyncGenerator
   }
   rest += decode();
   if (rest !== '') yield { text: rest, number: ++number };
+}
+
+/** The lines that cannot be read, of which the first ends reading, or all are left out, reported and counted. */
+export class BadLines {
+  readonly #options: FormatOptions;
+  #count = 0;
+
+  constructor(options: FormatOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  take({ text, number: line }: TextLine, problem: string): void {
+    const { fileName: file, onBadRow = 'fail', onReject } = this.#options;
+    if (onBadRow === 'fail') {
+      throw new WindrowError('file.format', `${file}, line ${line}: ${problem}`, { options: [SKIP_ROWS] });
+    }
+    this.#count++;
+    onReject?.({ file, line, text, reason: `cannot be read: ${problem}`, options: [], row: text });
+  }
+
+  /** A summary in which they are counted, too. */
+  countedIn(summary: CsvSummary): CsvSummary {
+    return { ...summary, rejected: summary.rejected + this.#count };
+  }
 }

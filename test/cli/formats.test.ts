@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import * as arrows from 'apache-arrow';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import type { Series } from '../../src/core/series.js';
 import { arrow } from '../../src/formats/arrow/arrow.js';
@@ -191,6 +192,46 @@ describe('NDJSON', () => {
     expect(world.read('bad.csv')).toContain('time.ndjson,2,');
   });
 
+  it('a series or a metric is named by a text or a number: what is nested is a bad row', async () => {
+    const nested = [{ timeseriesId: { room: 1 } }, { timeseriesId: ['office'] }, { metric: { of: 'Raw' } }];
+    for (const names of nested) {
+      const rows = objects.map((one, i) => ({ ...one, metric: 'Raw', ...(i === 1 ? names : {}) }));
+      const world = negating({ 'x.ndjson': rows.map((one) => `${JSON.stringify(one)}\n`).join('') });
+      const { code, stderr } = await run(world, 'x.ndjson');
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^windrow: ~\/x\.ndjson, row 2: an .* names no series\n/),
+      ]);
+      const skipped = await run(world, 'x.ndjson', '--on-bad-row', 'skip');
+      expect(skipped.stdout).toBe(RESULT.replace(/\n.*-1\.1/, ''));
+    }
+  });
+
+  it('lines that are no objects, as one that was cut off, are bad rows, left out and counted if so asked', async () => {
+    const cut = text.replace('\n', '\n{"timestamp":"2024-\n');
+    const world = negating({ 'office.ndjson': `${cut}[1]` });
+    const { code, stderr } = await run(world, 'office.ndjson');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('office.ndjson, line 2: expected a JSON object')]);
+    const skipped = await run(world, 'office.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
+    expect(skipped).toMatchObject({ code: 0, stdout: RESULT });
+    expect(skipped.stderr).toContain('  2 bad rows of ~/office.ndjson\n');
+    expect(world.read('bad.csv').trimEnd().split('\n').slice(1)).toEqual([
+      expect.stringMatching(/office\.ndjson,2,".* cannot be read: expected a JSON object/),
+      expect.stringMatching(/office\.ndjson,5,".* cannot be read: expected a JSON object/),
+    ]);
+    world.write('office.ndjson', '[1]\n[2]\n');
+    const none = await run(world, 'office.ndjson', '--on-bad-row', 'skip');
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no line can be read; expected a JSON obj')]);
+  });
+
+  it('the reason for which a row was left out begins with the column and the text at fault', async () => {
+    const world = negating({ 'office.ndjson': text.replace(ROWS[0]!, 'noon').replace('1.1', '"n.a."') });
+    await run(world, 'office.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
+    const [, time = '', value = ''] = world.read('bad.csv').replaceAll('"', '').split('\n');
+    expect(time).toMatch(/office\.ndjson,1,noon is /);
+    expect(value).toMatch(/office\.ndjson,2,column 3 \(value\): n\.a\. is not a number; /);
+  });
+
   it('takes a field that first appears after many lines, or says that it is left out', async () => {
     const early = Array.from({ length: 500 }, (_, i) => `{"timestamp":${1_709_251_200 + i},"x":0}\n`).join('');
     const late = objects.map(({ timestamp, value }) => `{"timestamp":"${timestamp}","office":${value},"note":"n"}\n`);
@@ -204,6 +245,28 @@ describe('NDJSON', () => {
     const begun = await world.run('init', '~/late.ndjson');
     expect([begun.code, begun.stderr]).toEqual([0, expect.stringContaining('left out: the field "note", as')]);
   });
+});
+
+it('two columns of one name are refused in Parquet and Arrow, as in CSV, unless neither is read', async () => {
+  const { Field, Float64, makeData, RecordBatch, Schema, Struct, Table, tableToIPC } = arrows;
+  const columns = [[1, 2].map((day) => 864e5 * day), [3, 4], [5, 6], [7, 8]];
+  const names = ['timestamp', 'office', 'office', 'other'];
+  const data = columns.map((column) => Float64Array.from(column));
+  const type = new Float64();
+  const schema = new Schema(names.map((name) => new Field(name, type)));
+  const children = data.map((one) => makeData({ type, length: 2, data: one }));
+  const struct = makeData({ type: new Struct(schema.fields), length: 2, nullCount: 0, children });
+  const columnData = data.map((one, i) => ({ name: names[i]!, data: one }));
+  const world = negating({
+    'x.arrow': tableToIPC(new Table([new RecordBatch(schema, struct)]), 'file'),
+    'x.parquet': new Uint8Array(parquetWriteBuffer({ columnData })),
+  });
+  for (const name of ['x.arrow', 'x.parquet']) {
+    const { code, stderr } = await run(world, name, '--value', '3', '--as', 'office');
+    expect([code, stderr]).toEqual([1, `windrow: ~/${name}: columns 2 and 3 are both named office; rename one\n`]);
+    const other = await run(world, name, '--time-format', 'ms', '--value', 'other', '--as', 'office');
+    expect(other.stdout).toContain('1970-01-03T00:00:00.000Z,office,Result,-8\n');
+  }
 });
 
 it('columns of texts that no step reads are passed over, as in CSV', async () => {
@@ -254,6 +317,47 @@ it('quotes in a measurement and in tags of line protocol are characters like any
   world.write('request.json', request.replaceAll('office', JSON.stringify(name).slice(1, -1)));
   const ended = await run(world, 'office.lp');
   expect(ended.stdout).toBe(RESULT.replaceAll(',office,', `,"${name.replaceAll('"', '""')}",`));
+});
+
+it('tags are sorted by their names, as in the CSV of InfluxDB, whatever follows a name in another', async () => {
+  const series = 'w,host=a,host1=b,my host=c';
+  const world = negating({
+    'x.lp': 'w,my\\ host=c,host1=b,host=a value=0.1 1709251200000000000\n',
+    'x.csv': `_time,_measurement,my host,host1,host,_field,_value\n${ROWS[0]},w,c,b,a,value,0.1\n`,
+  });
+  world.write('request.json', world.read('request.json').replaceAll('"Raw"', '"value"').replaceAll('office', series));
+  for (const name of ['x.lp', 'x.csv']) {
+    expect((await run(world, name)).stdout).toBe(`${HEADER}${ROWS[0]},"${series}",Result,-0.1\n`);
+  }
+});
+
+it('quotes in the names of fields are characters, and a field has one value', async () => {
+  const world = negating({ 'office.lp': 'office 5"pipe=1,7"pipe=2,s="a=1,b" 1709251200000000000\n' });
+  world.write('request.json', world.read('request.json').replaceAll('"Raw"', JSON.stringify('7"pipe')));
+  expect((await run(world, 'office.lp')).stdout).toBe(`${HEADER}${ROWS[0]},office,Result,-2\n`);
+  world.write('office.lp', 'office 7"pipe=2=3 1709251200000000000\n');
+  const { code, stderr } = await run(world, 'office.lp');
+  expect([code, stderr]).toEqual([1, expect.stringContaining('line 1: the field 7"pipe has several values')]);
+});
+
+it('texts in fields of line protocol, if only in some lines, are left out, which the summary says', async () => {
+  const lines = ['office temp=0.1,state="on" 1709251200000000000', 'office temp="n/a" 1709251260000000000'];
+  const world = negating({ 'office.lp': lines.join('\n') });
+  world.write('request.json', world.read('request.json').replaceAll('"Raw"', '"temp"'));
+  const { stdout, stderr } = await run(world, 'office.lp');
+  expect(stdout).toBe(`${RESULT.split('\n').slice(0, 2).join('\n')}\n`);
+  expect(stderr).toContain('; texts left out: state, temp\n');
+});
+
+it('lines of line protocol that were left out are counted', async () => {
+  const lines = ['office temp=0.1 1709251200000000000', 'broken', 'office temp=1.1 noon'];
+  const world = negating({ 'office.lp': lines.join('\n') });
+  world.write('request.json', world.read('request.json').replaceAll('"Raw"', '"temp"'));
+  const { stdout, stderr } = await run(world, 'office.lp', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
+  expect(stdout).toBe(`${RESULT.split('\n').slice(0, 2).join('\n')}\n`);
+  expect(stderr).toContain('  2 bad rows of ~/office.lp\n');
+  const rejects = world.read('bad.csv').replaceAll('"', '');
+  expect(rejects).toMatch(/office\.lp,2,broken cannot be read: .*\n.*office\.lp,3,noon is not an/);
 });
 
 describe('files written by other tools', () => {
@@ -356,6 +460,53 @@ describe('files written by other tools', () => {
     const values = ['-20.4', '0.007', '1099511627.776'];
     expect(stdout).toBe(HEADER + times.map((time, i) => `${time},office,Result,${values[i]}\n`).join(''));
     expect(stderr).not.toContain('epoch');
+  });
+
+  it('times and decimals in a dictionary, as a column of categories has them, are read as what they are', async () => {
+    const { DateDay, Decimal, Dictionary, Field, Float64, makeData, makeVector, RecordBatch, Schema, Struct } = arrows;
+    const { Int8, Table, tableToIPC, TimestampMillisecond } = arrows;
+    const rows = (type: arrows.DataType, words: Int32Array | BigInt64Array | Uint32Array) => {
+      const dictionary = makeVector(makeData({ type, length: 2, data: words } as never));
+      const of = new Dictionary(type, new Int8());
+      return makeData({ type: of, length: 3, data: Int8Array.of(0, 1, 0), dictionary } as never) as arrows.Data;
+    };
+    const readBack = async (time: arrows.Data, value: arrows.Data, ...words: string[]): Promise<string> => {
+      const schema = new Schema([new Field('timestamp', time.type), new Field('value', value.type)]);
+      const data = makeData({ type: new Struct(schema.fields), length: 3, nullCount: 0, children: [time, value] });
+      const world = negating({ 'office.arrow': tableToIPC(new Table([new RecordBatch(schema, data)]), 'file') });
+      return (await run(world, 'office.arrow', ...words)).stdout;
+    };
+    const numbers = makeData({ type: new Float64(), length: 3, data: Float64Array.of(1, 2, 3) });
+    const decimals = rows(new Decimal(2, 18, 128), Uint32Array.of(125, 0, 0, 0, 250, 0, 0, 0));
+    const days = rows(new DateDay(), Int32Array.of(1, 2));
+    const instants = rows(new TimestampMillisecond('UTC'), BigInt64Array.of(1n, 2n));
+    const result = (...rows: string[]) => HEADER + rows.map((row) => `${row}\n`).join('');
+    expect(await readBack(instants, numbers)).toBe(
+      result('1970-01-01T00:00:00.001Z,office,Result,-3', '1970-01-01T00:00:00.002Z,office,Result,-2'),
+    );
+    expect(await readBack(days, decimals, '--timezone', 'Europe/Berlin')).toBe(
+      result('1970-01-01T23:00:00.000Z,office,Result,-1.25', '1970-01-02T23:00:00.000Z,office,Result,-2.5'),
+    );
+  });
+
+  it('what the columns of an Arrow file are does not depend on how its rows are cut into batches', async () => {
+    const dates = Array.from({ length: 20 }, (_, i) => `${String(i + 1).padStart(2, '0')}.03.2024 10:00`);
+    const table = arrows.tableFromArrays({ Datum: dates, office: dates.map((_, i) => `${i},5`) });
+    const { batches } = table;
+    const results = await Promise.all(
+      [
+        [0, 20],
+        [0, 0, 20],
+        [0, 1, 20],
+        [0, 0, 0, 3, 11, 20],
+      ].map(async (cuts) => {
+        const parts = cuts.slice(1).map((end, i) => batches[0]!.slice(cuts[i], end));
+        const world = negating({ 'x.arrow': arrows.tableToIPC(new arrows.Table(parts), 'file') });
+        return (await run(world, 'x.arrow')).stdout;
+      }),
+    );
+    expect(results[0]).toContain('\n2024-03-20T10:00:00.000Z,office,Result,-19.5\n');
+    expect(results.every((one) => one === results[0])).toBe(true);
   });
 
   it('a damaged LZ4 block is detected', async () => {

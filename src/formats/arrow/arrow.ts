@@ -6,7 +6,15 @@ import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
 import { microsOf } from '../table/epoch.js';
 import type { Cells, TableReader } from '../table/table-reader.js';
-import { clockTexts, decimals, localTimes, openTyped, type TypedColumn, wholeOf } from '../table/typed-columns.js';
+import {
+  clockTexts,
+  decimals,
+  localTimes,
+  openTyped,
+  SAMPLE_ROWS,
+  type TypedColumn,
+  wholeOf,
+} from '../table/typed-columns.js';
 import { unpackLz4Frame } from './lz4-frame.js';
 
 /** Arrow IPC, as a file (Feather 2) or a stream, a record batch at a time. */
@@ -28,28 +36,55 @@ async function read(
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: unpackLz4Frame });
   let reader: TableReader | undefined;
   let rows = 0;
+  // The first batches may have few rows or none, too few to tell what the columns are.
+  let waiting: Batch[] = [];
+  const takeWaiting = (): void => {
+    const taken = waiting;
+    waiting = [];
+    for (const { columns, cells, rowCount } of taken) {
+      const first = rows;
+      rows += rowCount;
+      reader ??= openTyped(columns, firstCells(columns, taken), options);
+      reader.take(cells, rowCount, (row) => ({ line: first + row + 1, text: '' }), onChunk);
+    }
+  };
   const end = new StreamEnd();
   try {
     const batches = await openBatches(source, arrows, end);
     for await (const batch of batches) {
-      const first = rows;
-      rows += batch.numRows;
       const columns = batch.schema.fields.map((field) => typedColumn(field, options, arrows));
       const cells = columns.map((column, index) => cellsOf(batch, index, column));
-      reader ??= openTyped(columns, cells, options);
-      reader.take(cells, batch.numRows, (row) => ({ line: first + row + 1, text: '' }), onChunk);
+      waiting.push({ columns, cells, rowCount: batch.numRows });
+      const waitingRows = waiting.reduce((sum, { rowCount }) => sum + rowCount, 0);
+      if (reader !== undefined || waitingRows >= SAMPLE_ROWS) takeWaiting();
       if (isStopped()) return undefined;
     }
+    takeWaiting();
+    if (isStopped()) return undefined;
   } catch (error) {
     if (error instanceof WindrowError || !(error instanceof Error)) throw error;
     const problem = `cannot be read as an Arrow file (${error.message})`;
     throw new WindrowError('file.format', `${source.name}: ${problem}`, { cause: error });
   }
   if (reader === undefined) throw new WindrowError('file.format', `${source.name}: has no rows`);
-  const summary = reader.summary();
+  const summary = (reader as TableReader).summary();
   return end.isMissing
     ? { ...summary, notes: [...summary.notes, 'no mark at its end, so it may be cut off'] }
     : summary;
+}
+
+/** A record batch, as cells. */
+interface Batch {
+  readonly columns: readonly TypedColumn[];
+  readonly cells: readonly Cells[];
+  readonly rowCount: number;
+}
+
+// The first cells of each column, over several batches.
+function firstCells(columns: readonly TypedColumn[], batches: readonly Batch[]): Cells[] {
+  return columns.map((_, column) => {
+    return batches.flatMap(({ cells }) => Array.from(cells[column] ?? []).slice(0, SAMPLE_ROWS));
+  });
 }
 
 // What fzstd unpacks may begin anywhere in its buffer, where arrays of 8 bytes a number cannot.
@@ -58,10 +93,12 @@ function aligned(bytes: Uint8Array): Uint8Array {
 }
 
 function typedColumn(
-  { name, type }: Field,
+  { name, type: given }: Field,
   { timezone }: FormatOptions,
   { DataType }: Pick<typeof Arrow, 'DataType'>,
 ): TypedColumn {
+  // Of a dictionary, as pandas writes a column of categories, the values count.
+  const type: Arrow.DataType = DataType.isDictionary(given) ? given.dictionary : given;
   const scale = DataType.isDecimal(type) ? type.scale : undefined;
   const isNumber = DataType.isFloat(type) || DataType.isInt(type) || DataType.isBool(type) || scale !== undefined;
   const isTime = DataType.isTimestamp(type) || DataType.isDate(type);

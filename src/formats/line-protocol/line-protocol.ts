@@ -1,13 +1,13 @@
-import { describeValue, WindrowError } from '../../core/errors.js';
+import { describeValue } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
-import { textLines } from '../lines.js';
+import { BadLines, textLines } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader } from '../table/table-reader.js';
 
 /**
  * The line protocol of InfluxDB: `weather,location=office temperature=21.5,humidity=48i 1704067200000000000`. A series
  * is a measurement with its tags, sorted by name; a metric is a field. Times are epoch nanoseconds unless `timeFormat`
- * says otherwise; text fields are ignored.
+ * says otherwise; texts are left out, which the notes say.
  */
 export const lineProtocol: Format = { name: 'line-protocol', extensions: ['lp'], read: readLines };
 
@@ -17,8 +17,8 @@ const BATCH_ROWS = 4096;
 interface Point {
   readonly series: string;
   readonly time: string;
-  /** Numbers and booleans as texts. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** Numbers and booleans as texts; undefined where the value is a text, of which no sample can be made. */
+  readonly fields: readonly (readonly [name: string, value: string | undefined])[];
 }
 
 async function readLines(
@@ -30,6 +30,8 @@ async function readLines(
   const columns = COLUMNS.map((name) => factsOf(name, []));
   const roles = { time: ['_time'], series: ['_series'], value: ['_value'] };
   const reader = new TableReader(columns, { ...options, ...roles, timeFormat }, true);
+  const texts = new Set<string>();
+  const badLines = new BadLines(options);
   let rows: { readonly cells: readonly string[]; readonly line: number; readonly text: string }[] = [];
   const take = (): void => {
     const taken = rows;
@@ -37,23 +39,26 @@ async function readLines(
     const cells = COLUMNS.map((_, column) => taken.map((row) => row.cells[column]));
     reader.take(cells, taken.length, (row) => taken[row]!, onChunk);
   };
-  for await (const { text, number: line } of textLines(source)) {
+  for await (const line of textLines(source)) {
+    const { text, number } = line;
     if (/^\s*(?:#|$)/.test(text)) continue;
     const point = parsePoint(text);
     if (typeof point === 'string') {
-      const { fileName: file, onBadRow, onReject } = options;
-      if (onBadRow !== 'skip') throw new WindrowError('file.format', `${file}, line ${line}: ${point}`);
-      onReject?.({ file, line, text, reason: point, options: [], row: text });
+      badLines.take(line, point);
       continue;
     }
     for (const [name, value] of point.fields) {
-      rows.push({ cells: [point.time, point.series, name, value], line, text });
+      if (value === undefined) texts.add(name);
+      else rows.push({ cells: [point.time, point.series, name, value], line: number, text });
     }
     if (rows.length >= BATCH_ROWS) take();
     if (isStopped()) return undefined;
   }
   take();
-  return isStopped() ? undefined : reader.summary();
+  if (isStopped()) return undefined;
+  const summary = badLines.countedIn(reader.summary());
+  if (texts.size === 0) return summary;
+  return { ...summary, notes: [...summary.notes, `texts left out: ${[...texts].join(', ')}`] };
 }
 
 /** A parsed line, or what is wrong with it. */
@@ -64,16 +69,18 @@ function parsePoint(text: string): Point | string {
   }
   if (time === undefined) return 'the line has no time; without one, InfluxDB takes that of its clock';
   const [measurement = '', ...tags] = splitAt(key, ',', Number.POSITIVE_INFINITY);
-  const names = tags.map(plain).sort();
+  const named = tags.map((tag) => ({ name: plain(splitAt(tag, '=', Number.POSITIVE_INFINITY)[0]!), text: plain(tag) }));
+  const sorted = named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ text: tag }) => tag);
   const parts = splitAt(fields, ',').map((field) => splitAt(field, '='));
-  const numbers: (readonly [string, string])[] = [];
-  for (const [name = '', value] of parts) {
+  const values: (readonly [string, string | undefined])[] = [];
+  for (const [name = '', value, ...others] of parts) {
+    if (others.length > 0) return `the field ${name} has several values; a text stands in quotes`;
     if (value === undefined) return `the field ${describeValue(name)} has no value`;
     const number = numberOf(value);
     if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
-    if (number !== 'text') numbers.push([plain(name), number]);
+    values.push([plain(name), number === 'text' ? undefined : number]);
   }
-  return { series: [plain(measurement), ...names].join(','), time, fields: numbers };
+  return { series: [plain(measurement), ...sorted].join(','), time, fields: values };
 }
 
 function numberOf(value: string): string | undefined {
@@ -84,8 +91,8 @@ function numberOf(value: string): string | undefined {
   return number;
 }
 
-// Splits at separators that are neither escaped nor within quotes, which are plain characters before part `quotesFrom`:
-// in a measurement and its tags.
+// Splits at separators that are neither escaped nor within the quotes of a value. Elsewhere quotes are characters like
+// any other: in names and, before part `quotesFrom`, in a measurement and its tags.
 function splitAt(text: string, separator: string, quotesFrom = 0): string[] {
   const parts = [''];
   let isQuoted = false;
@@ -94,7 +101,7 @@ function splitAt(text: string, separator: string, quotesFrom = 0): string[] {
     if (char === '\\' && at + 1 < text.length) parts[parts.length - 1] += char + text[++at];
     else if (char === separator && !isQuoted) parts.push('');
     else {
-      if (char === '"' && parts.length > quotesFrom) isQuoted = !isQuoted;
+      if (char === '"' && parts.length > quotesFrom && (isQuoted || text[at - 1] === '=')) isQuoted = !isQuoted;
       parts[parts.length - 1] += char;
     }
   }

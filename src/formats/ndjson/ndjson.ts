@@ -3,7 +3,7 @@ import { formatInstant } from '../../core/instant.js';
 import { jsonNumber } from '../../core/json-number.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
-import { textLines } from '../lines.js';
+import { BadLines, type TextLine, textLines } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader, textOf } from '../table/table-reader.js';
 
@@ -18,9 +18,7 @@ export const ndjson: Format = {
 /** How many lines decide what the fields are. */
 const SAMPLE_LINES = 400;
 
-interface Line {
-  readonly number: number;
-  readonly text: string;
+interface Line extends TextLine {
   readonly fields: ReadonlyMap<string, unknown>;
 }
 
@@ -30,6 +28,7 @@ async function readNdjson(
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
   let reader: TableReader | undefined;
+  const badLines = new BadLines(options);
   const known = new Set<string>();
   let names: string[] = [];
   let waiting: Line[] = [];
@@ -57,30 +56,32 @@ async function readNdjson(
     const cells = names.map((name) => lines.map(({ fields }) => fields.get(name)));
     reader.take(cells, lines.length, (row) => ({ line: lines[row]!.number, text: lines[row]!.text }), onChunk);
   };
-  for await (const { text, number } of textLines(source)) {
-    if (text.trim() !== '') waiting.push({ number, text, fields: fieldsOf(text, source.name, number) });
+  for await (const line of textLines(source)) {
+    if (line.text.trim() === '') continue;
+    const fields = fieldsOf(line.text);
+    if (fields !== undefined) waiting.push({ ...line, fields });
+    else badLines.take(line, `expected a JSON object, received ${describeValue(line.text)}`);
     if (waiting.length >= SAMPLE_LINES) takeWaiting(false);
     if (isStopped()) return undefined;
   }
   if (reader === undefined && waiting.length === 0) {
-    throw new WindrowError('file.format', `${source.name}: the file is empty; expected a JSON object in each line`);
+    const told = badLines.count === 0 ? 'the file is empty' : 'no line can be read';
+    throw new WindrowError('file.format', `${source.name}: ${told}; expected a JSON object in each line`);
   }
   takeWaiting(true);
-  return isStopped() ? undefined : (reader as TableReader | undefined)?.summary();
+  return isStopped() || reader === undefined ? undefined : badLines.countedIn((reader as TableReader).summary());
 }
 
-function fieldsOf(text: string, file: string, line: number): ReadonlyMap<string, unknown> {
+/** The fields of a line; undefined if it is not a JSON object. */
+function fieldsOf(text: string): ReadonlyMap<string, unknown> | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // Reported below, like any value that is not an object.
+    return undefined;
   }
-  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return new Map(Object.entries(value));
-  throw new WindrowError(
-    'file.format',
-    `${file}, line ${line}: expected a JSON object, received ${describeValue(text)}`,
-  );
+  const isObject = value !== null && typeof value === 'object' && !Array.isArray(value);
+  return isObject ? new Map(Object.entries(value as object)) : undefined;
 }
 
 const BUFFER_LENGTH = 16_384;

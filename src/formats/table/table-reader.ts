@@ -3,10 +3,11 @@ import { formatInstant } from '../../core/instant.js';
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import { encodingOf } from '../csv/encoding.js';
-import type { CsvReaderOptions, CsvSeriesCount, CsvSummary } from '../csv/options.js';
+import type { CsvReaderOptions, CsvSeriesCount, CsvSummary, RejectedRow } from '../csv/options.js';
 import { CHUNK_ROWS } from '../csv/read/limits.js';
 import type { FormatListener } from '../format.js';
 import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
+import { failAtEqualNames } from './equal-names.js';
 import { type ColumnFacts, kindOfText } from './facts.js';
 import { findRoles, isUnnamed } from './find-roles.js';
 import { fileSeriesName, RAW_METRIC, SeriesNaming } from './naming.js';
@@ -16,6 +17,13 @@ import type { Fail, Roles } from './roles.js';
 
 /** A column of some rows; undefined if nobody reads it. */
 export type Cells = ArrayLike<unknown> | undefined;
+
+/** What is wrong with a row: with one of its cells. */
+interface RowFault extends CellFault, Pick<RejectedRow, 'column'> {
+  readonly cell: unknown;
+}
+
+const NAMES_NO_SERIES = 'names no series';
 
 /** A series, and its samples since the last chunk. */
 interface Gathered extends CsvSeriesCount {
@@ -69,6 +77,7 @@ export class TableReader {
     const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
     this.#roles = findRoles(columns, { ...options, isAskedFor }, fail);
     if (this.roles.layout === 'days') fail('each row holds a day, a layout that is read only from CSV');
+    failAtEqualNames(columns, this.roles, fail);
     const times = columns[this.roles.timeColumn]?.texts ?? [];
     const values = this.roles.values.flatMap(({ column }) => columns[column]?.texts ?? []);
     const dialect = tellDialect({ times, values, mayPointGroup: false, isWhole }, options, fail);
@@ -159,14 +168,14 @@ export class TableReader {
   }
 
   // Takes a row, or returns what is wrong with it.
-  #takeRow(cells: readonly Cells[], row: number): CellFault | undefined {
+  #takeRow(cells: readonly Cells[], row: number): RowFault | undefined {
     const { timeColumn, clockColumn, ids, metricColumn, values } = this.roles;
     const { areTimesTyped = false } = this.#options;
     const given = cells[timeColumn]?.[row];
     const date = clockColumn >= 0 && areTimesTyped ? dayOf(given) : given;
     const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
     const time = readCell(date, clock, this.#readTime);
-    if ('problem' in time) return { reason: `${describeValue(date)} ${time.problem}` };
+    if ('problem' in time) return { cell: date, reason: time.problem };
     const numbers: number[] = [];
     for (const [place, { column, name }] of values.entries()) {
       const cell = cells[column]?.[row];
@@ -174,19 +183,19 @@ export class TableReader {
       const isRead = ids.length > 0 || this.#seriesOfColumn(place).isWanted;
       const value = isRead ? this.#valueOf(cell) : Number.NaN;
       if (value !== undefined) numbers.push(value);
-      else {
-        const { reason, options } = faultOf(cell, this.#dialect);
-        return { reason: `${name}: ${describeValue(cell)} ${reason}`, ...(options && { options }) };
-      }
+      else return { ...faultOf(cell, this.#dialect), cell, column: { number: column + 1, name } };
     }
     if (ids.length === 0) {
       for (const [place, value] of numbers.entries()) this.#keep(this.#seriesOfColumn(place), time, value);
       return undefined;
     }
-    const texts = ids.map(({ column, prefix }) => ({ prefix, text: textOf(cells[column]?.[row]) }));
+    const named = [...ids.map(({ column }) => column), metricColumn].map((column) => cells[column]?.[row]);
+    const nested = named.find((cell) => typeof cell === 'object' && cell !== null);
+    if (nested !== undefined) return { cell: nested, reason: NAMES_NO_SERIES };
+    const texts = ids.map(({ prefix }, i) => ({ prefix, text: textOf(named[i]) }));
     const id = texts.filter(({ text }) => text !== '').map(({ prefix, text }, i) => (i === 0 ? text : prefix + text));
-    if (id.length === 0) return { reason: `${describeValue(null)} names no series` };
-    const metric = metricColumn < 0 ? '' : textOf(cells[metricColumn]?.[row]);
+    if (id.length === 0) return { cell: null, reason: NAMES_NO_SERIES };
+    const metric = textOf(named.at(-1));
     for (const [place, { name }] of values.entries()) {
       const ownMetric = values.length > 1 && metricColumn < 0 ? name : metric || RAW_METRIC;
       this.#keep(this.#seriesOf({ timeseriesId: id.join(''), metric: ownMetric }), time, numbers[place]!);
@@ -254,13 +263,19 @@ export class TableReader {
     return typeof cell === 'string' ? this.#readValue(cell.trim()) : undefined;
   }
 
-  #reject({ reason, options = [] }: CellFault, { line, text }: { readonly line: number; readonly text: string }): void {
+  #reject(
+    { cell, column, reason, options = [] }: RowFault,
+    { line, text }: { readonly line: number; readonly text: string },
+  ): void {
     const { fileName: file, onBadRow = 'fail', onReject } = this.#options;
     if (onBadRow === 'fail') {
-      throw new WindrowError('file.format', `${file}, row ${line}: ${reason}`, { options: [...options, SKIP_ROWS] });
+      const place = `${file}, row ${line}${column === undefined ? '' : `: ${column.name}`}`;
+      const hints = { options: [...options, SKIP_ROWS] };
+      throw new WindrowError('file.format', `${place}: ${describeValue(cell)} ${reason}`, hints);
     }
     this.#rejected++;
-    onReject?.({ file, line, text: '', reason, options, row: text });
+    const given = typeof cell === 'object' && cell !== null ? describeValue(cell) : textOf(cell);
+    onReject?.({ file, line, ...(column && { column }), text: given, reason, options, row: text });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { InTurns } from '../../../core/turns.js';
 import { type Dialect, dialectNotes, isUsual, tellDialect } from '../../table/dialect.js';
+import { failAtEqualNames } from '../../table/equal-names.js';
 import { type ColumnFacts, factsOf, kindOfText } from '../../table/facts.js';
 import { findRoles, isTimeName } from '../../table/find-roles.js';
 import type { Fail, Roles } from '../../table/roles.js';
@@ -96,7 +97,7 @@ export function* tellHeader(
   const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
   const roles = findRoles(facts, { ...options, isAskedFor }, fail);
   if (isWide(found)) yield;
-  if (roles.layout !== 'days') failAtEqualNames(facts, roles, fail);
+  if (roles.layout !== 'days') failAtEqualNames(facts, roles, fail, mendOfNames);
   const values = roles.values.filter(({ column }) => facts[column]!.kind !== 'text');
   const valueTexts = values.flatMap(({ column }) => numbers[column]!);
   const isHomeAssistant = columns.some((name) => name.toLowerCase() === 'entity_id');
@@ -172,21 +173,8 @@ function linesBeforeHeader(bytes: Uint8Array, line: number): number | undefined 
   return index < 0 ? undefined : line + index;
 }
 
-// Two columns of one name would become one series, or one of them would be read and the other left out in silence.
-function failAtEqualNames(columns: readonly ColumnFacts[], roles: Roles, fail: Fail): void {
-  const used = [roles.timeColumn, roles.clockColumn, roles.metricColumn].filter((column) => column >= 0);
-  const isRead = new Set([...used, ...[...roles.ids, ...roles.values].map(({ column }) => column)]);
-  const firstColumn = new Map<string, number>();
-  for (const [column, { name, texts }] of columns.entries()) {
-    const first = firstColumn.get(name);
-    if (first !== undefined && name !== '' && (isRead.has(first) || isRead.has(column))) {
-      // Below a header of several lines, as pandas writes it, the first row holds names too.
-      const isHeader = kindOfText(texts[0] ?? '') === 'text';
-      const mend = isHeader
-        ? 'a header must be one line; join its lines (pandas: df.columns = df.columns.map("_".join))'
-        : 'rename one';
-      fail(`columns ${first + 1} and ${column + 1} are both named ${name}; ${mend}`);
-    }
-    firstColumn.set(name, column);
-  }
+// Below a header of several lines, as pandas writes it, the first row holds names too.
+function mendOfNames({ texts }: ColumnFacts): string {
+  if (kindOfText(texts[0] ?? '') !== 'text') return 'rename one';
+  return 'a header must be one line; join its lines (pandas: df.columns = df.columns.map("_".join))';
 }
