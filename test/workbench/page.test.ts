@@ -503,6 +503,38 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
+  /** Opens a page where a pattern of so many series is replayed. */
+  async function openReplay(seriesCount: number) {
+    const { page, faults } = await open(fileUrl);
+    const zones = Array.from({ length: seriesCount }, (_, zone) => `zone-${zone}`);
+    const rows = Array.from({ length: 500 }, (_, minute) => {
+      return [new Date(60_000 * minute).toISOString(), ...zones.map((_, zone) => (minute * zone) % 17)];
+    });
+    await openCsv(page, 'zones.csv', [['timestamp', ...zones], ...rows].map((row) => row.join()).join('\n'));
+    const of = (metric: string) => [{ timeseriesId: '*', metric }];
+    const step = { operation: 'Mul', input: of('Raw'), output: of('Twice'), parameters: { scalar: 2 } };
+    const request = [{ metric: 'Twice', processingType: 'stream', operations: [step] }];
+    await page.getByLabel('Request as JSON').fill(JSON.stringify(request));
+    await page.getByRole('button', { name: 'Stream' }).click();
+    return { page, faults };
+  }
+
+  it('replays no further once it is paused, also while a step is computed', async () => {
+    const { page } = await openReplay(200);
+    await page.getByLabel('Samples a second').selectOption('10000');
+    const arrived = () => page.getByRole('progressbar').getAttribute('value');
+    await page.getByRole('button', { name: 'Play' }).click();
+    await eventually(async () => Number(await arrived())).toBeGreaterThan(0);
+    for (let pauses = 0; pauses < 8; pauses++) {
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.waitForTimeout(500);
+      const before = await arrived();
+      await page.waitForTimeout(500);
+      expect(await arrived()).toBe(before);
+      await page.getByRole('button', { name: 'Go on' }).click();
+    }
+  });
+
   it.each([
     ['smaller than a thousandth', [0.0001, 0.0002, 0.0004], /^0\.000\d+$/],
     ['that differ by their last bits', [1e9, 1e9 + 2 ** -22, 1e9], /^[\d,]+$/],
