@@ -535,6 +535,16 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     }
   });
 
+  it('draws a replay of very many results, in a picture that is high enough for their names', async () => {
+    const { page, faults } = await openReplay(200);
+    await page.getByRole('button', { name: 'One sample' }).click();
+    await eventually(() => page.locator('.replay-chart').textContent()).toContain('zone-199/Twice');
+    const [outer, lines] = await page.locator('.replay-chart svg').all();
+    expect(Number(await lines?.getAttribute('height'))).toBe(160);
+    expect(Number(await outer?.getAttribute('height'))).toBeGreaterThan(380);
+    expect(faults).toEqual([]);
+  });
+
   it.each([
     ['smaller than a thousandth', [0.0001, 0.0002, 0.0004], /^0\.000\d+$/],
     ['that differ by their last bits', [1e9, 1e9 + 2 ** -22, 1e9], /^[\d,]+$/],
