@@ -487,6 +487,20 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(results.bytes.toString().trim().split('\n').slice(1)).toEqual(expected);
   });
 
+  it('forgets the problem of a text that a form has replaced, and a link whose pipeline was taken back', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    const json = page.getByLabel('Request as JSON');
+    await json.fill('[{');
+    await eventually(() => page.locator('#json-problems').textContent()).toContain('JSON');
+    await addStep(page, 'abs');
+    await eventually(() => json.getAttribute('aria-invalid')).toBe('false');
+    expect(await page.locator('#json-problems').textContent()).toBe('');
+    await eventually(async () => linkText(page.url())).toContain('Abs');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await eventually(async () => linkText(page.url())).toContain('"draft":[]');
+  });
+
   it('replays as a stream, which ends with the results of the batch', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'office-temperature.csv', office);
