@@ -172,6 +172,14 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     expect(await name.getAttribute('title')).toContain('2024-03-01 00:00:00');
   });
 
+  it('may have long names on a narrow page', async () => {
+    const { page } = await open(fileUrl, { viewport: { width: 320, height: 800 } });
+    const name = `${'consumption_of_building_17_'.repeat(4)}.csv`;
+    await choose(page, { [name]: 'created,updated,value\n03/04/2024,04/04/2024,1\n' });
+    await page.getByRole('button', { name: `Read ${name} like this` }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+  });
+
   it('that do not say what they hold are asked about, and read as the command reads them', async () => {
     const { page, faults } = await open(fileUrl);
     const text = 'created,updated,value\n03/04/2024,04/04/2024,1,5\n04/04/2024,05/04/2024,2\n05/04/2024,06/04/2024,4\n';
