@@ -487,6 +487,18 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(results.bytes.toString().trim().split('\n').slice(1)).toEqual(expected);
   });
 
+  it('fits the chart again also right after a zoom', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'office-temperature.csv', office);
+    const chart = page.getByRole('application');
+    const all = await chart.getAttribute('aria-label');
+    await chart.focus();
+    await page.keyboard.press('+');
+    await page.keyboard.press('0');
+    await page.waitForTimeout(500);
+    expect(await chart.getAttribute('aria-label')).toBe(all);
+  });
+
   it('forgets the problem of a text that a form has replaced, and a link whose pipeline was taken back', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
