@@ -499,6 +499,20 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(await chart.getAttribute('aria-label')).toBe(all);
   });
 
+  it('goes back to the first samples in a table whose series has become shorter', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'office-temperature.csv', office);
+    await addStep(page, 'aggregate');
+    await page.locator('.data-table summary').click();
+    await page.getByLabel('Series').selectOption({ label: 'office-temperature/Aggregate' });
+    await page.getByRole('button', { name: 'Next', exact: true }).click();
+    const told = () => page.locator('.data-table').getByRole('status').textContent();
+    await eventually(told).toMatch(/^26 to 50 of /);
+    await page.getByLabel('interval').fill('P60D');
+    await eventually(told).toMatch(/^1 to (\d+) of \1$/);
+    await eventually(() => page.locator('.data-table tbody tr').count()).toBe(Number((await told())?.split(' ')[2]));
+  });
+
   it('forgets the problem of a text that a form has replaced, and a link whose pipeline was taken back', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
