@@ -172,6 +172,17 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     expect(await name.getAttribute('title')).toContain('2024-03-01 00:00:00');
   });
 
+  it('keep their own samples where a file that had the same series is read again without it', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'january.csv', january);
+    await openCsv(page, 'february.csv', february);
+    const span = () => page.getByRole('region', { name: 'february.csv' }).locator('.name').getAttribute('title');
+    await eventually(span).toContain('2024-01-30');
+    await choose(page, { 'january.csv': january.replaceAll('boiler', 'pump') });
+    await page.getByText('pump/Raw').first().waitFor();
+    expect(await span()).toContain('2024-01-31 00:00:00 to 2024-02-01');
+  });
+
   it('may have long names on a narrow page', async () => {
     const { page } = await open(fileUrl, { viewport: { width: 320, height: 800 } });
     const name = `${'consumption_of_building_17_'.repeat(4)}.csv`;
