@@ -121,8 +121,9 @@ function useLink(state: State, act: (action: Action) => void, open: (files: read
   }, []);
   const sample = state.sets.find(({ name }) => samples.some(({ fileName }) => fileName === name))?.name;
   useEffect(() => {
-    const { draft, timezone } = state;
-    if (!isRead || (draft.length === 0 && state.past.length === 0)) return;
+    const { draft, timezone, past, future } = state;
+    // A page that nothing was built on has no link.
+    if (!isRead || draft.length + past.length + future.length === 0) return;
     void writeLink({ draft, timezone, ...(sample === undefined ? {} : { sample }) }).then((link) =>
       history.replaceState(null, '', link),
     );

@@ -93,7 +93,8 @@ export function reduce(state: State, action: Action): State {
         ? [...state.sets, action.set]
         : state.sets.map((set) => (set.name === action.set.name ? action.set : set));
       const unread = without(state.unread, action.set.name);
-      return { ...state, sets: withInfos(sets, action.set.series), unread, range: isNew ? undefined : state.range };
+      const { left, series } = action.set;
+      return { ...state, sets: withInfos(sets, [...left, ...series]), unread, range: isNew ? undefined : state.range };
     }
     case 'unread':
     case 'removed': {

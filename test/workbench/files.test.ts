@@ -32,13 +32,13 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     await page.getByLabel('Files to open').setInputFiles(payloads);
   }
 
-  /** 1.2 GB of rows in 3 MB: they take seconds to read, and have no end, which would be an error. */
-  function largeGzip(): Buffer {
+  /** 1.4 MB of rows in 4 kB, so often: 800 take seconds to read. They have no end, which is an error. */
+  function largeGzip(partCount = 800): Buffer {
     const rows = '2024-03-01T00:00:00Z,1\n'.repeat(65_000);
     const [head, part] = ['timestamp,value\n', rows].map((text) =>
       deflateRawSync(text, { finishFlush: constants.Z_FULL_FLUSH }),
     );
-    return Buffer.concat([gzipSync('').subarray(0, 10), head!, ...Array.from({ length: 800 }, () => part!)]);
+    return Buffer.concat([gzipSync('').subarray(0, 10), head!, ...Array.from({ length: partCount }, () => part!)]);
   }
 
   /** Downloads the results, and runs the line on the page over the same files. */
@@ -156,6 +156,56 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     await openCsv(page, 'february.csv', january);
     await eventually(() => page.locator('.message').count()).toBe(0);
     expect(faults).toEqual([]);
+  });
+
+  it('are read one after the other: Cancel stops all, and what is wrong with each is told at the end', async () => {
+    const { page, faults } = await open(fileUrl);
+    const cancel = page.getByRole('button', { name: 'Cancel' });
+    await choose(page, { 'large.csv.gz': largeGzip() });
+    await cancel.waitFor();
+    await choose(page, { 'larger.csv.gz': largeGzip() });
+    await cancel.focus();
+    await page.keyboard.press('Enter');
+    const message = () => page.locator('.message').textContent();
+    await eventually(message).toContain('large.csv.gz was not read to its end');
+    await eventually(() => page.locator('main').getAttribute('data-busy')).toBe('false');
+    expect(await page.getByRole('region', { name: 'larger.csv.gz' }).count()).toBe(0);
+
+    await choose(page, { 'damaged.csv.gz': largeGzip(200) });
+    await cancel.waitFor();
+    await openCsv(page, 'january.csv', january);
+    await eventually(message).toContain('damaged.csv.gz');
+    expect(faults).toEqual([]);
+  });
+
+  it('are read in the zone of the page, also if that changes while they are read', async () => {
+    const { page } = await open(fileUrl);
+    const rows = '2024-03-01T00:00:00,1\n'.repeat(4_000_000);
+    await choose(page, { 'local.csv.gz': gzipSync(`timestamp,value\n${rows}`) });
+    await page.getByRole('button', { name: 'Cancel' }).waitFor();
+    await page.getByLabel('Time zone').fill('Asia/Tokyo');
+    await eventually(() => page.locator('main').getAttribute('data-busy')).toBe('false');
+    const name = page.getByRole('region', { name: 'local.csv.gz' }).locator('.name');
+    expect(await name.getAttribute('title')).toContain('2024-03-01 00:00:00');
+  });
+
+  it('keep their own samples where a file that had the same series is read again without it', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'january.csv', january);
+    await openCsv(page, 'february.csv', february);
+    const span = () => page.getByRole('region', { name: 'february.csv' }).locator('.name').getAttribute('title');
+    await eventually(span).toContain('2024-01-30');
+    await choose(page, { 'january.csv': january.replaceAll('boiler', 'pump') });
+    await page.getByText('pump/Raw').first().waitFor();
+    expect(await span()).toContain('2024-01-31 00:00:00 to 2024-02-01');
+  });
+
+  it('may have long names on a narrow page', async () => {
+    const { page } = await open(fileUrl, { viewport: { width: 320, height: 800 } });
+    const name = `${'consumption_of_building_17_'.repeat(4)}.csv`;
+    await choose(page, { [name]: 'created,updated,value\n03/04/2024,04/04/2024,1\n' });
+    await page.getByRole('button', { name: `Read ${name} like this` }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
   });
 
   it('that do not say what they hold are asked about, and read as the command reads them', async () => {

@@ -487,6 +487,46 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(results.bytes.toString().trim().split('\n').slice(1)).toEqual(expected);
   });
 
+  it('fits the chart again also right after a zoom', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'office-temperature.csv', office);
+    const chart = page.getByRole('application');
+    const all = await chart.getAttribute('aria-label');
+    await chart.focus();
+    await page.keyboard.press('+');
+    await page.keyboard.press('0');
+    await page.waitForTimeout(500);
+    expect(await chart.getAttribute('aria-label')).toBe(all);
+  });
+
+  it('goes back to the first samples in a table whose series has become shorter', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'office-temperature.csv', office);
+    await addStep(page, 'aggregate');
+    await page.locator('.data-table summary').click();
+    await page.getByLabel('Series').selectOption({ label: 'office-temperature/Aggregate' });
+    await page.getByRole('button', { name: 'Next', exact: true }).click();
+    const told = () => page.locator('.data-table').getByRole('status').textContent();
+    await eventually(told).toMatch(/^26 to 50 of /);
+    await page.getByLabel('interval').fill('P60D');
+    await eventually(told).toMatch(/^1 to (\d+) of \1$/);
+    await eventually(() => page.locator('.data-table tbody tr').count()).toBe(Number((await told())?.split(' ')[2]));
+  });
+
+  it('forgets the problem of a text that a form has replaced, and a link whose pipeline was taken back', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    const json = page.getByLabel('Request as JSON');
+    await json.fill('[{');
+    await eventually(() => page.locator('#json-problems').textContent()).toContain('JSON');
+    await addStep(page, 'abs');
+    await eventually(() => json.getAttribute('aria-invalid')).toBe('false');
+    expect(await page.locator('#json-problems').textContent()).toBe('');
+    await eventually(async () => linkText(page.url())).toContain('Abs');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await eventually(async () => linkText(page.url())).toContain('"draft":[]');
+  });
+
   it('replays as a stream, which ends with the results of the batch', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'office-temperature.csv', office);
@@ -500,6 +540,48 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => page.locator('.verdict').textContent()).toMatch(/^The end is the same: all [\d,]+ results/);
     const late = page.getByRole('row', { name: /Came too late/ }).getByRole('cell');
     expect(Number(((await late.textContent()) ?? '').replaceAll(',', ''))).toBeGreaterThan(0);
+    expect(faults).toEqual([]);
+  });
+
+  /** Opens a page where a pattern of so many series is replayed. */
+  async function openReplay(seriesCount: number) {
+    const { page, faults } = await open(fileUrl);
+    const zones = Array.from({ length: seriesCount }, (_, zone) => `zone-${zone}`);
+    const rows = Array.from({ length: 500 }, (_, minute) => {
+      return [new Date(60_000 * minute).toISOString(), ...zones.map((_, zone) => (minute * zone) % 17)];
+    });
+    await openCsv(page, 'zones.csv', [['timestamp', ...zones], ...rows].map((row) => row.join()).join('\n'));
+    const of = (metric: string) => [{ timeseriesId: '*', metric }];
+    const step = { operation: 'Mul', input: of('Raw'), output: of('Twice'), parameters: { scalar: 2 } };
+    const request = [{ metric: 'Twice', processingType: 'stream', operations: [step] }];
+    await page.getByLabel('Request as JSON').fill(JSON.stringify(request));
+    await page.getByRole('button', { name: 'Stream' }).click();
+    return { page, faults };
+  }
+
+  it('replays no further once it is paused, also while a step is computed', async () => {
+    const { page } = await openReplay(200);
+    await page.getByLabel('Samples a second').selectOption('10000');
+    const arrived = () => page.getByRole('progressbar').getAttribute('value');
+    await page.getByRole('button', { name: 'Play' }).click();
+    await eventually(async () => Number(await arrived())).toBeGreaterThan(0);
+    for (let pauses = 0; pauses < 8; pauses++) {
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.waitForTimeout(500);
+      const before = await arrived();
+      await page.waitForTimeout(500);
+      expect(await arrived()).toBe(before);
+      await page.getByRole('button', { name: 'Go on' }).click();
+    }
+  });
+
+  it('draws a replay of very many results, in a picture that is high enough for their names', async () => {
+    const { page, faults } = await openReplay(200);
+    await page.getByRole('button', { name: 'One sample' }).click();
+    await eventually(() => page.locator('.replay-chart').textContent()).toContain('zone-199/Twice');
+    const [outer, lines] = await page.locator('.replay-chart svg').all();
+    expect(Number(await lines?.getAttribute('height'))).toBe(160);
+    expect(Number(await outer?.getAttribute('height'))).toBeGreaterThan(380);
     expect(faults).toEqual([]);
   });
 

@@ -29,7 +29,9 @@ function JsonSection() {
   const [problem, setProblem] = useState('');
   // What is typed here stays as it is, what is changed elsewhere replaces it.
   useEffect(() => {
-    if (!means(text, written)) setText(written);
+    if (means(text, written)) return;
+    setText(written);
+    setProblem('');
   }, [written]);
   const { issues, plan } = view.checked;
   const take = (next: string): void => {

@@ -25,14 +25,14 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
   const pick = (line: PlacedSeries | undefined, sample: Sample | null | undefined): void => {
     if (line && sample) act({ type: 'set', to: { asked: { series: line.info, timeMs: sample.timeMs } } });
   };
-  const { host, cursor, move, point } = useSurface({ lines, range, zone, onRange, onPick: pick });
+  const { host, cursor, move, fit, point } = useSurface({ lines, range, zone, onRange, onPick: pick });
   // Movements by keys are announced; with a pointer one sees them.
   const [isByKeys, setIsByKeys] = useState(false);
   const told = cursor?.samples.flatMap((sample, index) =>
     sample ? `${nameOf(lines[index]!.info)} ${valueText(sample.value)} at ${timeText(sample.timeMs, zone)}` : [],
   );
   const series = useMemo(() => lines.map(({ info }) => info), [lines]);
-  const keys = keyActions(move.shown, move.to, () => onRange(undefined), point, cursor?.timeMs);
+  const keys = keyActions(move.shown, move.to, fit, point, cursor?.timeMs);
   const summary = `${lines.map(({ info }) => nameOf(info)).join(', ') || 'no series'}, ${spanText(range, zone)}`;
   return (
     <>
@@ -107,7 +107,11 @@ const SETTLED_MS = 150;
 
 /** A surface in an element of the page, updated with the lines, the range and the theme. */
 function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'onSide'> & Picking) {
-  const { engine, state } = useWorkbench();
+  const {
+    engine,
+    state,
+    view: { extent },
+  } = useWorkbench();
   const host = useRef<HTMLDivElement>(null);
   const surface = useRef<Surface | undefined>(undefined);
   const shown = useRef(range);
@@ -115,14 +119,16 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
   const [theme, setTheme] = useState(0);
   const view = useView(lines, surface, setCursor);
   const timer = useRef(0);
-  const to = (next: TimeRange): void => {
+  const show = (next: TimeRange, settled: TimeRange | undefined): void => {
     shown.current = next;
     surface.current?.setRange(next);
     view.draw(next);
     clearTimeout(timer.current);
     // The other charts follow once the range stays the same for a moment.
-    timer.current = window.setTimeout(() => onRange(next), SETTLED_MS);
+    timer.current = window.setTimeout(() => onRange(settled), SETTLED_MS);
   };
+  const to = (next: TimeRange): void => show(next, next);
+  const fit = (): void => show(extent!, undefined);
   useEffect(() => onThemeChange(() => setTheme((count) => count + 1)), []);
   useEffect(() => {
     if (host.current === null) return;
@@ -133,7 +139,7 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
     const own = new Surface(host.current, lines, named, shown.current, zone, {
       onRange: to,
       onCursor: (timeMs) => (timeMs === undefined ? setCursor(undefined) : view.point(timeMs)),
-      onReset: () => onRange(undefined),
+      onReset: fit,
       onPick: async ({ timeMs, distanceTo }) => {
         const samples = await engine.ask('nearest', series, timeMs);
         const distances = samples.map((sample, i) => (sample ? distanceTo(sample, lines[i]!.isRight) : Infinity));
@@ -161,7 +167,7 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
     surface.current?.setCursor(timeMs);
     view.point(timeMs);
   };
-  return { host, cursor: cursor?.lines === lines ? cursor : undefined, point, move: { shown, to } };
+  return { host, cursor: cursor?.lines === lines ? cursor : undefined, fit, point, move: { shown, to } };
 }
 
 /** Asks the engine for what the surface shows; if questions come fast, only the last answer counts. */

@@ -21,10 +21,12 @@ export function DataTable({ series, zone }: { readonly series: readonly SeriesIn
 function Samples({ series, zone }: { readonly series: readonly SeriesInfo[]; readonly zone: string }) {
   const { engine, state } = useWorkbench();
   const [wanted, setWanted] = useState('');
-  const [from, setFrom] = useState(0);
+  const [first, setFirst] = useState(0);
   const [rows, setRows] = useState<Line>();
   const info = series.find((one) => keyOf(one) === wanted) ?? series[0]!;
   const key = keyOf(info);
+  // A series that has fewer samples now may not reach as far.
+  const from = first < info.count ? first : 0;
   useEffect(() => {
     let isCurrent = true;
     void engine.ask('rows', info, from, PAGE).then((found) => isCurrent && setRows(found));
@@ -43,7 +45,7 @@ function Samples({ series, zone }: { readonly series: readonly SeriesInfo[]; rea
               value={key}
               onChange={({ currentTarget: { value } }) => {
                 setWanted(value);
-                setFrom(0);
+                setFirst(0);
               }}
             >
               {series.map((one) => (
@@ -54,10 +56,10 @@ function Samples({ series, zone }: { readonly series: readonly SeriesInfo[]; rea
             </select>
           </label>
         )}
-        <button type="button" disabled={from === 0} onClick={() => setFrom(Math.max(0, from - PAGE))}>
+        <button type="button" disabled={from === 0} onClick={() => setFirst(Math.max(0, from - PAGE))}>
           Previous
         </button>
-        <button type="button" disabled={last >= info.count} onClick={() => setFrom(from + PAGE)}>
+        <button type="button" disabled={last >= info.count} onClick={() => setFirst(from + PAGE)}>
           Next
         </button>
         <span class="faint" role="status">

@@ -39,7 +39,7 @@ export function Exports({ lines, range, zone }: ExportsProps) {
       >
         SVG
       </button>
-      <button type="button" onClick={async () => download('chart.png', await pngOf(await draw(), width, height))}>
+      <button type="button" onClick={async () => download('chart.png', await pngOf(await draw()))}>
         PNG
       </button>
       <button

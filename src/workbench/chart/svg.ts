@@ -31,13 +31,16 @@ export interface Drawing {
 const MARGIN = { left: 62, right: 20, top: 34, bottom: 48 };
 const LETTER_WIDTH = 6.8;
 const ROW_HEIGHT = 18;
+/** Below the names of very many lines the picture grows, to keep this much for the lines themselves. */
+const BOX_HEIGHT_MIN = 160;
 
 /** A chart as SVG, with attributes instead of styles, for pages whose policy forbids inline styles. */
 export function drawSvg(drawing: Drawing): string {
-  const { lines, width, height, colours, timezone } = drawing;
+  const { lines, width, colours, timezone } = drawing;
   const isTwoSided = lines.some(({ isRight }) => isRight);
   const names = legendOf(lines, width - MARGIN.left - MARGIN.right);
   const top = MARGIN.top + ROW_HEIGHT * (names.at(-1)?.row ?? 0);
+  const height = Math.max(drawing.height, top + BOX_HEIGHT_MIN + MARGIN.bottom);
   const axes = [false, true].map((isRight) => axisOf(lines, isRight, height - top - MARGIN.bottom));
   const [leftRoom = 0, rightRoom = 0] = axes.map(({ ticks }) =>
     Math.max(MARGIN.left, ...ticks.map(({ label }) => 16 + label.length * LETTER_WIDTH)),
@@ -159,13 +162,13 @@ function escaped(content: string): string {
 }
 
 /** The same picture as a PNG of twice the resolution. */
-export async function pngOf(svg: string, width: number, height: number): Promise<Blob> {
+export async function pngOf(svg: string): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement('canvas');
-  canvas.width = 2 * width;
-  canvas.height = 2 * height;
+  canvas.width = 2 * image.width;
+  canvas.height = 2 * image.height;
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) =>
     canvas.toBlob(

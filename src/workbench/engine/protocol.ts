@@ -33,6 +33,8 @@ export interface DataSet {
   /** Whether the command could read it too. */
   readonly isFile: boolean;
   readonly series: readonly SeriesInfo[];
+  /** What other sets have of the series that it had before it was read again. */
+  readonly left: readonly SeriesInfo[];
   readonly rows: number;
   readonly missing: number;
   /** What was told from the file and is not plain. */
@@ -182,7 +184,7 @@ export interface Differences {
 export interface Engine {
   load(file: File, timezone: string, reading: Reading): DataSet | Unreadable;
   /** Takes the series of a file that was read elsewhere. */
-  take(about: Omit<DataSet, 'series'>, series: readonly Series[]): DataSet;
+  take(about: Omit<DataSet, 'series' | 'left'>, series: readonly Series[]): DataSet;
   /** Takes series from elsewhere under a name. */
   put(name: string, series: readonly Series[]): DataSet;
   /** Adds to what was taken under a name; undefined if that was given up. */

@@ -82,7 +82,7 @@ export class Session implements Async<Engine> {
     return this.#take({ name: file.name, isFile: true, reading, ...found }, series);
   }
 
-  async take(about: Omit<DataSet, 'series'>, series: readonly Series[]): Promise<DataSet> {
+  async take(about: Omit<DataSet, 'series' | 'left'>, series: readonly Series[]): Promise<DataSet> {
     return this.#take(about, series);
   }
 
@@ -217,15 +217,15 @@ export class Session implements Async<Engine> {
     return this.#replay.state();
   }
 
-  #take(about: Omit<DataSet, 'series'>, given: readonly Series[]): DataSet {
+  #take(about: Omit<DataSet, 'series' | 'left'>, given: readonly Series[]): DataSet {
     const { name } = about;
     this.#replay = undefined;
     const gone = this.#sets.get(name)?.given ?? [];
     this.#sets.set(name, { isFile: about.isFile, given });
     this.#sortParts();
     const keys = new Set(given.map(keyOf));
-    this.#hold(gone.filter((one) => !keys.has(keyOf(one))));
-    return { ...about, series: this.#hold(given) };
+    const left = this.#hold(gone.filter((one) => !keys.has(keyOf(one))));
+    return { ...about, left, series: this.#hold(given) };
   }
 
   /** Holds these series as they are now, those that are left. */

@@ -19,30 +19,38 @@ interface From {
 /** Files that were opened are kept, to be read again where the zone of their times changes, or what is said of them. */
 export function useFiles(engine: EngineClient, state: State, act: (action: Action) => void) {
   const kept = useRef<Kept>(new Map());
-  const [busyCount, setBusyCount] = useState(0);
+  /** What is to be read, the first of it being read; or why it cannot be. */
+  const queue = useRef<(File | string)[]>([]);
+  const [isBusy, setIsBusy] = useState(false);
   const stopping = useRef(new AbortController());
   const zone = useRef(state.timezone);
   zone.current = state.timezone;
-  const open = async (files: Iterable<File>, problems: string[] = []): Promise<void> => {
-    if (stopping.current.signal.aborted) stopping.current = new AbortController();
-    const { signal } = stopping.current;
-    setBusyCount((count) => count + 1);
+  const open = async (added: readonly (File | string)[]): Promise<void> => {
+    // What comes while another file is read has its turn after it.
+    if (queue.current.push(...added) > added.length) return;
+    setIsBusy(true);
     // Each file that cannot be read is reported.
-    for (const file of files) {
-      if (signal.aborted) break;
-      act({ type: 'told', text: `Reading ${file.name} …` });
-      const from = { engine, kept: kept.current, timezone: zone.current, signal };
-      const problem = await take(file, from, act).catch(messageOf);
-      if (problem !== '') problems.push((problem.startsWith(file.name) ? '' : `${file.name}: `) + problem);
+    const problems: string[] = [];
+    for (let one = queue.current[0]; one !== undefined; one = queue.current[0]) {
+      problems.push(typeof one === 'string' ? one : await read(one));
+      queue.current.shift();
     }
-    act({ type: 'told', text: problems.join('\n'), isProblem: true });
-    setBusyCount((count) => count - 1);
+    act({ type: 'told', text: problems.filter(Boolean).join('\n'), isProblem: true });
+    setIsBusy(false);
+  };
+  const read = async (file: File): Promise<string> => {
+    act({ type: 'told', text: `Reading ${file.name} …` });
+    stopping.current = new AbortController();
+    const from = { engine, kept: kept.current, timezone: zone.current, signal: stopping.current.signal };
+    const problem = await take(file, from, act).catch(messageOf);
+    return (problem === '' || problem.startsWith(file.name) ? '' : `${file.name}: `) + problem;
   };
   useDrop(open);
   return {
-    isBusy: busyCount > 0,
+    isBusy,
     open,
     cancel: (): void => {
+      queue.current.splice(1);
       stopping.current.abort();
       engine.stopLoading();
     },
@@ -73,21 +81,25 @@ async function take(file: File, from: From, act: (action: Action) => void): Prom
     act({ type: 'edited', draft: found.draft });
     return '';
   }
-  const { reading = {} } = kept.get(file.name) ?? {};
+  const { name } = file;
+  const { reading = {} } = kept.get(name) ?? {};
+  // Before it is read: what is changed meanwhile, such as the zone, is for this file too.
+  kept.set(name, { file, reading });
   const set = await load(file, reading, from);
+  if (!kept.has(name)) {
+    await engine.ask('remove', name);
+    return '';
+  }
   if ('problem' in set) {
-    const { name } = file;
     const left = await engine.ask('remove', name);
     if (set.columns.length === 0 && set.options.length === 0) {
       kept.delete(name);
       act({ type: 'removed', name, left });
       return set.problem;
     }
-    kept.set(name, { file, reading });
     act({ type: 'unread', file: { ...set, name, reading }, left });
     return set.options.length > 0 ? 'say under Data how to read it' : set.problem;
   }
-  kept.set(file.name, { file, reading });
   act({ type: 'loaded', set });
   return '';
 }
@@ -103,7 +115,7 @@ async function load(file: File, reading: Reading, { engine, timezone, signal }: 
   return engine.ask('take', { name: file.name, isFile: true, reading, ...about }, series);
 }
 
-function useDrop(open: (files: readonly File[], problems: string[]) => void): void {
+function useDrop(open: (added: readonly (File | string)[]) => void): void {
   useEffect(() => {
     const drop = (event: DragEvent): void => {
       const files = filesOf(event);
@@ -114,10 +126,10 @@ function useDrop(open: (files: readonly File[], problems: string[]) => void): vo
         const entry = one.webkitGetAsEntry();
         return entry?.isDirectory ? [entry.name] : [];
       });
-      open(
-        [...files.files].filter(({ name }) => !folders.includes(name)),
-        folders.map((name) => `${name}: this is a folder; drop the files in it`),
-      );
+      open([
+        ...[...files.files].filter(({ name }) => !folders.includes(name)),
+        ...folders.map((name) => `${name}: this is a folder; drop the files in it`),
+      ]);
     };
     const over = (event: DragEvent): void => {
       if (filesOf(event) !== undefined) document.documentElement.dataset.dragging = 'yes';

@@ -59,6 +59,8 @@ export class ServiceClient {
   readonly #token: string;
   /** Whether the token lets it store samples and run pipelines. */
   readonly mayWrite: boolean;
+  /** Whether it was signed out: what is under way then asks for nothing more. */
+  isEnded = false;
 
   private constructor(token: string, mayWrite: boolean) {
     this.#token = token;
@@ -180,6 +182,7 @@ export class ServiceClient {
   }
 
   async #send(path: string, init: RequestInit): Promise<Response> {
+    if (this.isEnded) throw new Error('signed out');
     const headers = { ...init.headers, authorization: `Bearer ${this.#token}` };
     const answer = await reach(path, { ...init, headers });
     // A page is what a proxy answers, such as one that asks for a sign-in of its own.

@@ -28,10 +28,13 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   const { state } = useWorkbench();
   if (client === undefined) return <SignInForm lines={lines} onSignIn={signIn} />;
   const signOut = (): void => {
+    client.isEnded = true;
     setClient(undefined);
     focusSoon('.sign-in input');
   };
   const onSignedOut = (): void => {
+    // A late answer must not end the next sign-in.
+    if (client.isEnded) return;
     signOut();
     report('The sign-in has ended: sign in again.');
   };

@@ -121,18 +121,21 @@ function useReplay(options: ReplayOptions) {
   const [shown, setShown] = useState<ReplayState>();
   const [problem, setProblem] = useState('');
   const [isRunning, setIsRunning] = useState(false);
-  const isStarted = useRef(false);
+  const current = useRef({ isStarted: false });
   const reset = (): void => {
-    isStarted.current = false;
+    current.current = { isStarted: false };
     setIsRunning(false);
     setShown(undefined);
     setProblem('');
   };
   const step = async (count: number): Promise<void> => {
+    const own = current.current;
     try {
-      if (!isStarted.current) await engine.ask('replayStart', view.checked.request, state.timezone, options);
-      isStarted.current = true;
+      if (!own.isStarted) await engine.ask('replayStart', view.checked.request, state.timezone, options);
+      own.isStarted = true;
       const next = await engine.ask('replayGoOn', count);
+      // Meanwhile another one may have been asked for.
+      if (own !== current.current) return;
       setShown(next);
       if (next.end !== undefined) setIsRunning(false);
     } catch (error) {
@@ -143,14 +146,17 @@ function useReplay(options: ReplayOptions) {
   useEffect(reset, [options.allowedLateness, options.delayMsMax, state.draft, state.sets, state.timezone]);
   useEffect(() => {
     if (!isRunning) return;
-    let timer = 0;
+    let isOver = false;
     // Each step waits for the one before, so that a slow one is not overtaken.
     const goOn = async (): Promise<void> => {
+      if (isOver) return;
       await step(Math.max(1, Math.round((options.samplesPerSecond * TICK_MS) / 1000)));
-      timer = window.setTimeout(goOn, TICK_MS);
+      setTimeout(goOn, TICK_MS);
     };
-    timer = window.setTimeout(goOn, 0);
-    return () => clearTimeout(timer);
+    void goOn();
+    return () => {
+      isOver = true;
+    };
   }, [isRunning, options.samplesPerSecond]);
   const play = (): void => {
     if (shown?.end !== undefined) reset();
