@@ -99,7 +99,8 @@ const withoutWebAssembly = [
   ),
 ];
 
-// The page takes no checkpoints of its streams, runs plans with patterns as those of their members, and warms none up.
+// The page takes no checkpoints of its streams, runs plans with patterns as those of their members, warms none up, and
+// makes a plan for each run.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
   replacing(
@@ -108,6 +109,10 @@ const withoutUnused = [
       `${NONE} export { none as readCheckpoint, none as readCounts, none as writeCheckpoint, none as writeCounts };`,
   ),
   replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
+  replacing(
+    /engine[/\\]graph[/\\]graph-cache\.ts$/,
+    () => 'export const GraphCache = class { take() { return undefined; } keep() {} };',
+  ),
   replacing(/engine[/\\]batch[/\\]run-batch\.ts$/, (text) =>
     text.replace(/^(function warmUp\(.*inputs: .*\{)$[\s\S]*?^\}$/m, '$1 return inputs; }'),
   ),
