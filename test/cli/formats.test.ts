@@ -509,6 +509,37 @@ describe('files written by other tools', () => {
     expect(results.every((one) => one === results[0])).toBe(true);
   });
 
+  it('Arrow streams that `cat` has joined are read to the last one', async () => {
+    const streamOf = (from: number) => {
+      const timestamp = ROWS.map((row) => new Date(Date.parse(row) + from * 864e5));
+      return arrows.tableToIPC(arrows.tableFromArrays({ timestamp, office: [from + 1, from + 2] }), 'stream');
+    };
+    const other = arrows.tableToIPC(arrows.tableFromArrays({ timestamp: [new Date(0)], boiler: [1] }), 'stream');
+    const joined = Buffer.concat([streamOf(0), streamOf(1), streamOf(2)]);
+    const files = { 'x.arrows': joined, 'cut.arrows': joined.subarray(0, joined.length - 40) };
+    const world = negating({ ...files, 'other.arrows': Buffer.concat([joined, other]) });
+    const whole = await run(world, 'x.arrows', '--as', 'office');
+    expect(whole.stdout.split('\n').map((row) => row.split(',')[3])).toEqual([
+      'value',
+      '-1',
+      '-2',
+      '-2',
+      '-3',
+      '-3',
+      '-4',
+      undefined,
+    ]);
+    for (const [name, problem] of [
+      ['cut.arrows', /cannot be read as an Arrow file \(Expected to read/],
+      ['other.arrows', /of the streams in it, a later one has other columns/],
+    ] as const) {
+      expect(await run(world, name, '--as', 'office')).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(problem),
+      });
+    }
+  });
+
   it('a damaged LZ4 block is detected', async () => {
     const damaged = readFileSync(new URL('../formats/files/polars-lz4.arrow', import.meta.url)).fill(0xff, 700, 1400);
     const world = negating({ 'damaged.arrow': damaged });

@@ -17,7 +17,7 @@ import {
 } from '../table/typed-columns.js';
 import { unpackLz4Frame } from './lz4-frame.js';
 
-/** Arrow IPC, as a file (Feather 2) or a stream, a record batch at a time. */
+/** Arrow IPC, as a file (Feather 2) or a stream, or several streams joined, a record batch at a time. */
 export const arrow: Format = {
   name: 'arrow',
   extensions: ['arrow', 'feather', 'ipc', 'arrows'],
@@ -51,7 +51,10 @@ async function read(
   const end = new StreamEnd();
   try {
     const batches = await openBatches(source, arrows, end);
+    let names: string | undefined;
     for await (const batch of batches) {
+      names ??= String(batch.schema);
+      if (String(batch.schema) !== names) throw new Error('of the streams in it, a later one has other columns');
       const columns = batch.schema.fields.map((field) => typedColumn(field, options, arrows));
       const cells = columns.map((column, index) => cellsOf(batch, index, column));
       waiting.push({ columns, cells, rowCount: batch.numRows });
@@ -166,10 +169,15 @@ async function openBatches(
   const first = await copies.next();
   if (first.done) return RecordBatchReader.from(copies);
   const all = startingWith(first.value, copies);
-  if (!isMagic(first.value)) return RecordBatchReader.from(streamEnd.watch(all));
+  if (!isMagic(first.value)) return batchesOf(RecordBatchReader.readAll(streamEnd.watch(all)));
   const whole = await wholeOf({ blocks: () => all });
   checkEnd(whole.subarray(-MAGIC.length));
   return RecordBatchReader.from(whole);
+}
+
+// One stream after another may follow, as `cat` joins them.
+async function* batchesOf(streams: AsyncIterable<AsyncIterable<RecordBatch>>): AsyncGenerator<RecordBatch> {
+  for await (const stream of streams) yield* stream;
 }
 
 function isMagic(bytes: Uint8Array): boolean {
