@@ -62,10 +62,13 @@ export async function readNdjsonEvents(body: string, collection: string | undefi
     try {
       value = parseJson(text);
     } catch (error) {
-      const found = (reading.isFull ? undefined : describeLineFault(text)) ?? describeValue(text);
-      const fault = { pointer: '', expected: 'an event as JSON', received: found };
-      const { pointer, expected, received } = error instanceof JsonIssueError ? error.issue : fault;
-      add(pointer, 'request.json', expected, received);
+      if (error instanceof JsonIssueError) {
+        const { pointer, expected, received } = error.issue;
+        add(pointer, 'request.json', expected, received);
+      } else {
+        const found = (reading.isFull ? undefined : describeLineFault(text)) ?? describeValue(text);
+        add('', 'request.json', 'an event as JSON', found);
+      }
       await reading.afterWork(EVENT_CHARS);
       continue;
     }

@@ -43,12 +43,12 @@ export class JsonIssueError extends Error {
  * for a number beyond the range of a double, which it would make infinite, and for very many keys.
  */
 export function parseJson(text: string): unknown {
-  const scan = createScan(text);
-  scanUntil(scan, text.length, text.length);
-  if (scan.memberCount > KEYS_MAX && hasTooManyKeys(text, 0, text.length)) {
+  if (text.length > SLICE_CHARS && hasTooManyKeys(text, 0, text.length)) {
     throw new JsonIssueError({ pointer: '', expected: `at most ${KEYS_MAX} different keys`, received: 'more' });
   }
   const value: unknown = JSON.parse(text);
+  const scan = createScan(text);
+  scanUntil(scan, text.length, text.length);
   checkValue(value, scan.memberCount, text);
   return value;
 }

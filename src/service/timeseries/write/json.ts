@@ -111,9 +111,11 @@ export function readJsonLine(
   try {
     sample = parseJson(text);
   } catch (error) {
-    const received = (issues.isFull ? undefined : describeLineFault(text)) ?? describeValue(text);
-    const fault = { expected: 'a JSON object', received };
-    issues.add({ line, ...(error instanceof JsonIssueError ? error.issue : fault) });
+    if (error instanceof JsonIssueError) issues.add({ line, ...error.issue });
+    else {
+      const received = (issues.isFull ? undefined : describeLineFault(text)) ?? describeValue(text);
+      issues.add({ line, expected: 'a JSON object', received });
+    }
     return;
   }
   if (takeUsual(sample, batch, defaults)) return;
