@@ -137,8 +137,9 @@ export interface RunContext {
   /** The last `advance` of the run so far, −Infinity without one. */
   readonly advancedMs: () => number;
   /**
-   * How far the run has come: the latest watermark of its sources. The watermark of an input may be
-   * ahead of it, as behind a Shift; what comes between samples by time alone waits for it, as a run may end there.
+   * How far the run has come in this `advance`: the latest watermark of the sources that this step and those before it
+   * read. The watermark of an input may be ahead of it, as behind a Shift; what comes between samples by time alone
+   * waits for it, as a run may end there, and `watermark` must not promise more than the first of what waits.
    */
   readonly reachedMs: () => number;
 }

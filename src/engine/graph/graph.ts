@@ -33,7 +33,7 @@ export class Graph {
   readonly #stageMs = new Float64Array(1);
   /** See `Node.advance`. */
   readonly #coming = new Float64Array(1);
-  /** The latest watermark of the sources that steps have asked for in this `advance`. */
+  /** The latest watermark of the sources that steps have read so far in this `advance`. */
   reachedMs = Number.NEGATIVE_INFINITY;
 
   constructor(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[], limits: readonly SampleLimit[]) {

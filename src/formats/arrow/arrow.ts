@@ -51,10 +51,10 @@ async function read(
   const end = new StreamEnd();
   try {
     const batches = await openBatches(source, arrows, end);
-    let names: string | undefined;
+    let schema: string | undefined;
     for await (const batch of batches) {
-      names ??= String(batch.schema);
-      if (String(batch.schema) !== names) throw new Error('of the streams in it, a later one has other columns');
+      schema ??= String(batch.schema);
+      if (String(batch.schema) !== schema) throw new Error('of the streams in it, a later one has other columns');
       const columns = batch.schema.fields.map((field) => typedColumn(field, options, arrows));
       const cells = columns.map((column, index) => cellsOf(batch, index, column));
       waiting.push({ columns, cells, rowCount: batch.numRows });

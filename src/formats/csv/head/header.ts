@@ -174,7 +174,7 @@ function linesBeforeHeader(bytes: Uint8Array, line: number): number | undefined 
 }
 
 // Below a header of several lines, as pandas writes it, the first row holds names too.
-function mendOfNames({ texts }: ColumnFacts): string {
-  if (kindOfText(texts[0] ?? '') !== 'text') return 'rename one';
+function mendOfNames({ texts }: ColumnFacts): string | undefined {
+  if (kindOfText(texts[0] ?? '') !== 'text') return undefined;
   return 'a header must be one line; join its lines (pandas: df.columns = df.columns.map("_".join))';
 }
