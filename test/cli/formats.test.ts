@@ -224,6 +224,15 @@ describe('NDJSON', () => {
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no line can be read; expected a JSON obj')]);
   });
 
+  it('a number beyond the range of a double is a bad row, as in CSV, and no missing value', async () => {
+    const world = negating({ 'office.ndjson': text.replace('1.1', '1e400').replace('2.1', '-1e400') });
+    const { code, stderr } = await run(world, 'office.ndjson');
+    const problem = 'the number of "value" is beyond the range of a double; expected null for a missing value';
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`office.ndjson, line 2: ${problem}`)]);
+    const skipped = await run(world, 'office.ndjson', '--on-bad-row', 'skip');
+    expect([skipped.code, skipped.stderr]).toEqual([0, expect.stringContaining('  2 bad rows of ~/office.ndjson\n')]);
+  });
+
   it('the reason for which a row was left out begins with the column and the text at fault', async () => {
     const world = negating({ 'office.ndjson': text.replace(ROWS[0]!, 'noon').replace('1.1', '"n.a."') });
     await run(world, 'office.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
@@ -294,6 +303,35 @@ it('line protocol: a series is a measurement with its tags, a metric is a field'
   expect(ended.stdout).toBe(RESULT.replaceAll(',office,', `,"${name}",`));
   world.write('office.lp', 'weather temp=1\n');
   expect((await run(world, 'office.lp')).stderr).toContain('office.lp, line 1: the line has no time');
+});
+
+describe('a line of line protocol that InfluxDB 1.6 refuses', () => {
+  it.each([
+    ['w,site= temp=1 1', 'the tag "site=": expected `name=value`'],
+    ['w,site temp=1 1', 'the tag "site": expected `name=value`'],
+    ['w,=a temp=1 1', 'the tag "=a": expected `name=value`'],
+    ['w, temp=1 1', 'the tag "": expected `name=value`'],
+    ['w,a=b=c temp=1 1', 'the tag "a=b=c": expected `name=value`'],
+    ['w,a=1,a=2 temp=1 1', 'the tag a has several values'],
+    [',a=b temp=1 1', 'the line has no measurement'],
+    ['w =1 1', 'the field "=1": expected `name=value`'],
+    ['w temp=,x=1 1', 'the field "temp=": expected `name=value`'],
+    ['w temp=1,,x=1 1', 'the field "": expected `name=value`'],
+    ['w temp=48.5i 1', 'the field temp has the value 48.5i; expected a number, a boolean or a text'],
+    ['w temp=1e3i 1', 'the field temp has the value 1e3i; expected a number, a boolean or a text'],
+    ['w temp=tRue 1', 'the field temp has the value tRue; expected a number, a boolean or a text'],
+  ])('is a bad row: %s', async (line, problem) => {
+    const world = negating({ 'x.lp': `${line}\n` });
+    const { code, stderr } = await run(world, 'x.lp');
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`x.lp, line 1: ${problem}\n`)]);
+  });
+});
+
+it('the parts of a line of line protocol may stand several spaces apart, as in InfluxDB', async () => {
+  const world = negating({ 'x.lp': '  w,site=a   temp=0.1,state="on  off"  1709251200000000000 \n' });
+  const request = world.read('request.json').replaceAll('"Raw"', '"temp"').replaceAll('office', 'w,site=a');
+  world.write('request.json', request);
+  expect((await run(world, 'x.lp')).stdout).toBe(`${HEADER}${ROWS[0]},"w,site=a",Result,-0.1\n`);
 });
 
 it.each(['out.ndjson', 'out.parquet', 'out.arrow', 'out.arrows'])('0 and −0 stay apart in %s', async (name) => {

@@ -63,19 +63,26 @@ async function readLines(
 
 /** A parsed line, or what is wrong with it. */
 function parsePoint(text: string): Point | string {
-  const [key = '', fields, time, ...more] = splitAt(text.trim(), ' ', 1);
-  if (fields === undefined || more.length > 0) {
+  const [key, fields, time, ...more] = splitAt(text.trim(), ' ', 1).filter((part) => part !== '');
+  if (key === undefined || fields === undefined || more.length > 0) {
     return `expected \`measurement,tag=value field=1 time\`, received ${describeValue(text)}`;
   }
   if (time === undefined) return 'the line has no time; without one, InfluxDB takes that of its clock';
-  const [measurement = '', ...tags] = splitAt(key, ',', Number.POSITIVE_INFINITY);
-  const named = tags.map((tag) => ({ name: plain(splitAt(tag, '=', Number.POSITIVE_INFINITY)[0]!), text: plain(tag) }));
-  const sorted = named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ text: tag }) => tag);
-  const parts = splitAt(fields, ',').map((field) => splitAt(field, '='));
+  const [measurement = '', ...tagTexts] = splitAt(key, ',', Number.POSITIVE_INFINITY);
+  if (measurement === '') return 'the line has no measurement';
+  const tags = new Map<string, string>();
+  for (const tag of tagTexts) {
+    const [name, value, ...others] = splitAt(tag, '=', Number.POSITIVE_INFINITY).map(plain);
+    if (!name || !value || others.length > 0) return `the tag ${describeValue(tag)}: expected \`name=value\``;
+    if (tags.has(name)) return `the tag ${name} has several values`;
+    tags.set(name, value);
+  }
+  const sorted = [...tags].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}=${value}`);
   const values: (readonly [string, string | undefined])[] = [];
-  for (const [name = '', value, ...others] of parts) {
+  for (const field of splitAt(fields, ',')) {
+    const [name, value, ...others] = splitAt(field, '=');
+    if (!name || !value) return `the field ${describeValue(field)}: expected \`name=value\``;
     if (others.length > 0) return `the field ${name} has several values; a text stands in quotes`;
-    if (value === undefined) return `the field ${describeValue(name)} has no value`;
     const number = numberOf(value);
     if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
     values.push([plain(name), number === 'text' ? undefined : number]);
@@ -85,10 +92,10 @@ function parsePoint(text: string): Point | string {
 
 function numberOf(value: string): string | undefined {
   if (value.startsWith('"')) return 'text';
-  if (/^(?:t|true)$/i.test(value)) return '1';
-  if (/^(?:f|false)$/i.test(value)) return '0';
-  const [, number] = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[iu]?$/i.exec(value) ?? [];
-  return number;
+  if (/^(?:[tT]|true|True|TRUE)$/.test(value)) return '1';
+  if (/^(?:[fF]|false|False|FALSE)$/.test(value)) return '0';
+  const [, whole] = /^([+-]?\d+)[iu]$/.exec(value) ?? [];
+  return whole ?? /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.exec(value)?.[0];
 }
 
 // Splits at separators that are neither escaped nor within the quotes of a value. Elsewhere quotes are characters like

@@ -59,8 +59,8 @@ async function readNdjson(
   for await (const line of textLines(source)) {
     if (line.text.trim() === '') continue;
     const fields = fieldsOf(line.text);
-    if (fields !== undefined) waiting.push({ ...line, fields });
-    else badLines.take(line, `expected a JSON object, received ${describeValue(line.text)}`);
+    if (typeof fields === 'string') badLines.take(line, fields);
+    else waiting.push({ ...line, fields });
     if (waiting.length >= SAMPLE_LINES) takeWaiting(false);
     if (isStopped()) return undefined;
   }
@@ -72,16 +72,24 @@ async function readNdjson(
   return isStopped() || reader === undefined ? undefined : badLines.countedIn((reader as TableReader).summary());
 }
 
-/** The fields of a line; undefined if it is not a JSON object. */
-function fieldsOf(text: string): ReadonlyMap<string, unknown> | undefined {
-  let value: unknown;
+/** The fields of a line, or what is wrong with it. */
+function fieldsOf(text: string): ReadonlyMap<string, unknown> | string {
+  let parsed: unknown;
   try {
-    value = JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch {
-    return undefined;
+    parsed = undefined;
   }
-  const isObject = value !== null && typeof value === 'object' && !Array.isArray(value);
-  return isObject ? new Map(Object.entries(value as object)) : undefined;
+  if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
+    return `expected a JSON object, received ${describeValue(text)}`;
+  }
+  const fields = new Map<string, unknown>(Object.entries(parsed));
+  for (const [name, value] of fields) {
+    // JSON has no word for an infinite number.
+    if (value !== Number.POSITIVE_INFINITY && value !== Number.NEGATIVE_INFINITY) continue;
+    return `the number of ${describeValue(name)} is beyond the range of a double; expected null for a missing value`;
+  }
+  return fields;
 }
 
 const BUFFER_LENGTH = 16_384;
