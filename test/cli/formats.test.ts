@@ -256,6 +256,25 @@ describe('NDJSON', () => {
   });
 });
 
+it('nested columns of Arrow are left out, as those of Parquet, also where a pattern reads every series', async () => {
+  const { Field, Float64, List, Struct, Table, tableToIPC, TimestampMillisecond, Utf8, vectorFromArray } = arrows;
+  const timestamp = vectorFromArray(
+    ROWS.map((time) => new Date(time)),
+    new TimestampMillisecond('UTC'),
+  );
+  const tags = vectorFromArray([['a'], ['b'], []], new List(new Field('item', new Utf8())));
+  const of = vectorFromArray([{ lot: 1 }, { lot: 2 }, { lot: 3 }], new Struct([new Field('lot', new Float64())]));
+  const office = vectorFromArray([1, 2, 3], new Float64());
+  const world = negating({ 'x.arrow': tableToIPC(new Table({ timestamp, tags, of, office }), 'file') });
+  world.write('request.json', world.read('request.json').replaceAll('"office"', '"*"'));
+  const { code, stdout, stderr } = await run(world, 'x.arrow');
+  expect([code, stdout]).toEqual([
+    0,
+    HEADER + ROWS.map((time, i) => `${time.replace('456Z', 'Z')},office,Result,-${i + 1}\n`).join(''),
+  ]);
+  expect(stderr).toContain('nested columns left out: tags, of\n');
+});
+
 it('two columns of one name are refused in Parquet and Arrow, as in CSV, unless neither is read', async () => {
   const { Field, Float64, makeData, RecordBatch, Schema, Struct, Table, tableToIPC } = arrows;
   const columns = [[1, 2].map((day) => 864e5 * day), [3, 4], [5, 6], [7, 8]];

@@ -10,6 +10,7 @@ import {
   clockTexts,
   decimals,
   localTimes,
+  nestedNote,
   openTyped,
   SAMPLE_ROWS,
   type TypedColumn,
@@ -36,6 +37,7 @@ async function read(
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: unpackLz4Frame });
   let reader: TableReader | undefined;
   let rows = 0;
+  let nested: readonly string[] = [];
   // The first batches may have few rows or none, too few to tell what the columns are.
   let waiting: Batch[] = [];
   const takeWaiting = (): void => {
@@ -55,8 +57,11 @@ async function read(
     for await (const batch of batches) {
       schema ??= String(batch.schema);
       if (String(batch.schema) !== schema) throw new Error('of the streams in it, a later one has other columns');
-      const columns = batch.schema.fields.map((field) => typedColumn(field, options, arrows));
-      const cells = columns.map((column, index) => cellsOf(batch, index, column));
+      const fields = [...batch.schema.fields.entries()];
+      const read = fields.filter(([, { type }]) => !isNested(type, arrows));
+      nested = fields.filter((field) => !read.includes(field)).map(([, { name }]) => name);
+      const columns = read.map(([, field]) => typedColumn(field, options, arrows));
+      const cells = columns.map((column, place) => cellsOf(batch, read[place]![0], column));
       waiting.push({ columns, cells, rowCount: batch.numRows });
       const waitingRows = waiting.reduce((sum, { rowCount }) => sum + rowCount, 0);
       if (reader !== undefined || waitingRows >= SAMPLE_ROWS) takeWaiting();
@@ -71,9 +76,10 @@ async function read(
   }
   if (reader === undefined) throw new WindrowError('file.format', `${source.name}: has no rows`);
   const summary = (reader as TableReader).summary();
-  return end.isMissing
-    ? { ...summary, notes: [...summary.notes, 'no mark at its end, so it may be cut off'] }
-    : summary;
+  const notes = [...summary.notes];
+  if (nested.length > 0) notes.push(nestedNote(nested));
+  if (end.isMissing) notes.push('no mark at its end, so it may be cut off');
+  return { ...summary, notes };
 }
 
 /** A record batch, as cells. */
@@ -93,6 +99,11 @@ function firstCells(columns: readonly TypedColumn[], batches: readonly Batch[]):
 // What fzstd unpacks may begin anywhere in its buffer, where arrays of 8 bytes a number cannot.
 function aligned(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+}
+
+function isNested(type: Arrow.DataType, { DataType }: Pick<typeof Arrow, 'DataType'>): boolean {
+  const kinds = [DataType.isStruct, DataType.isList, DataType.isFixedSizeList, DataType.isMap, DataType.isUnion];
+  return kinds.some((isKind) => isKind(type));
 }
 
 function typedColumn(

@@ -6,6 +6,7 @@ import {
   clockTexts,
   decimals,
   localTimes,
+  nestedNote,
   openTyped,
   SAMPLE_ROWS,
   type TypedColumn,
@@ -86,7 +87,7 @@ async function read(
     }
     const summary = reader.summary();
     if (nested.length === 0) return summary;
-    return { ...summary, notes: [...summary.notes, `nested columns left out: ${nested.join(', ')}`] };
+    return { ...summary, notes: [...summary.notes, nestedNote(nested)] };
   } catch (error) {
     if (error instanceof WindrowError || !(error instanceof Error)) throw error;
     throw new WindrowError('file.format', `${source.name}: cannot be read as a Parquet file (${error.message})`, {

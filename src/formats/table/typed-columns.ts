@@ -17,6 +17,11 @@ export interface TypedColumn {
   readonly scale?: number | undefined;
 }
 
+/** Tells of columns that hold lists or records, of which no samples are made. */
+export function nestedNote(names: readonly string[]): string {
+  return `nested columns left out: ${names.join(', ')}`;
+}
+
 /** How many rows decide what the columns are. */
 export const SAMPLE_ROWS = 400;
 
