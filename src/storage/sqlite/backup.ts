@@ -15,13 +15,15 @@ import { prepareDataDirectory } from '../data-directory.js';
 import { StorageError } from '../errors.js';
 import { type Database, failureOf, loadSqlite, SqliteFailure } from './database.js';
 import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
-import { explained, FILE_NAME, faultsOf, refuseOther } from './open.js';
+import { explained, FILE_NAME, faultsOf, ON_ANOTHER_DISK, refuseOther } from './open.js';
 import { readVersion, writeMeta } from './schema.js';
 import { writeUnfinished } from './unfinished.js';
+import { unlessUnreadable } from './unreadable.js';
 
 /** How long to wait for another program that locks the file. */
 const BUSY_MS_MAX = 5000;
 const ANOTHER = 'restore another backup';
+const CHECK_DISKS = 'check the disks, their permissions and the system log';
 
 /**
  * Copies the store of a directory into a file while servers use it: SQLite's online backup, of one moment. The file
@@ -58,7 +60,8 @@ export async function backupStore(directory: string, target: string, isReplacing
     return statSync(file).size;
   } catch (error) {
     const failure = copyFailure(error);
-    throw failure?.kind === 'full' ? fullDisk(file, failure) : explained(failure ?? error, directory);
+    if (failure?.kind === 'full') throw fullDisk(file, failure);
+    throw explained(unlessUnreadable(failure ?? error, path, ON_ANOTHER_DISK), directory);
   }
 }
 
@@ -101,11 +104,12 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     sync(directory);
   } catch (error) {
     const failure = copyFailure(error);
-    if (failure === undefined) throw error;
-    if (failure.kind === 'full') throw fullDisk(directory, failure);
+    if (failure?.kind === 'full') throw fullDisk(directory, failure);
+    const told = unlessUnreadable(failure ?? error, file, `, or ${ANOTHER}`);
+    if (failure === undefined || told !== failure) throw told;
     const damage = `this file is damaged, or no backup of a store (${failure.message}); ${ANOTHER}`;
     if (failure.kind === 'damaged') throw new StorageError('storage.damaged', `${file}: ${damage}`, { cause: failure });
-    const message = `${file} could not be restored into ${directory}: ${failure.message}`;
+    const message = `${file} could not be restored into ${directory} (${failure.message}); ${CHECK_DISKS}`;
     throw new StorageError('storage.failed', message, { cause: failure });
   }
 }
