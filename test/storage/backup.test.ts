@@ -261,6 +261,8 @@ describe('the file of a backup', () => {
       for (const work of [
         () => backupStore(join(folder, 'store'), join(small, 'monday.db')),
         () => restoreStore(file, small, false),
+        // Nor the folders that it made.
+        () => restoreStore(file, join(small, 'new', 'data'), false),
       ]) {
         await expect(work()).rejects.toMatchObject({
           code: 'file.full',

@@ -7,6 +7,7 @@ import {
   openSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -89,9 +90,10 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     throw new StorageError('arguments', `${directory}: it is a file, expected a folder; give another name`);
   }
   await refuseStore(path, directory, isReplacing);
+  let created: readonly string[] = [];
   try {
     await checkBackup(file);
-    prepareDataDirectory(directory);
+    created = prepareDataDirectory(directory);
     await writeUnfinished(path, async (unfinished, check) => {
       await copyStore(file, unfinished, check);
       await checkCopyOf(file, unfinished, ANOTHER);
@@ -103,6 +105,7 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     });
     sync(directory);
   } catch (error) {
+    removeEmpty(created);
     const failure = copyFailure(error);
     if (failure?.kind === 'full') throw fullDisk(directory, failure);
     const told = unlessUnreadable(failure ?? error, file, `, or ${ANOTHER}`);
@@ -206,6 +209,15 @@ function checkReadable(file: string): void {
 /** SQLite would apply the log of what was there to what replaces it. */
 function removeLogs(path: string): void {
   for (const suffix of LOG_SUFFIXES) rmSync(`${path}${suffix}`, { force: true });
+}
+
+/** Removes folders, each after those that it holds, up to one that another process has put something into. */
+function removeEmpty(folders: readonly string[]): void {
+  try {
+    for (const folder of [...folders].reverse()) rmdirSync(folder);
+  } catch {
+    // It stays, with what it holds.
+  }
 }
 
 function sync(path: string): void {
