@@ -123,9 +123,21 @@ export async function writeFailure(
   }
 }
 
-/** Deletes old counts, so that invented client ids do not fill the store. */
-export async function forgetFailures(tx: Transaction, nowMs: number): Promise<void> {
-  await tx.delete(throttles, [['windowStartMs', '<', nowMs - FORGET_AFTER_MS]]);
+/** Old counts that one request deletes; the next ones delete more. */
+const FORGOTTEN_PER_REQUEST = 200;
+
+/**
+ * Deletes old counts, so that invented client ids do not fill the store.
+ *
+ * @returns whether there may be more.
+ */
+export async function forgetFailures(tx: Transaction, nowMs: number): Promise<boolean> {
+  const where = [['windowStartMs', '<', nowMs - FORGET_AFTER_MS]] as const;
+  const orderBy = [{ column: 'windowStartMs' }] as const;
+  const oldest = await tx.find(throttles, { where, orderBy, limit: FORGOTTEN_PER_REQUEST });
+  const subjects = oldest.map(({ subject }) => subject);
+  if (subjects.length > 0) await tx.delete(throttles, [['subject', 'in', subjects]]);
+  return subjects.length === FORGOTTEN_PER_REQUEST;
 }
 
 /**

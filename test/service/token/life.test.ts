@@ -276,6 +276,22 @@ describe('7.2 429: failures', () => {
   });
 });
 
+describe('old failed logins', () => {
+  it('are forgotten few at a time, however many names were tried', async () => {
+    const client = await open();
+    const { storage } = service.service.context;
+    const old = { windowStartMs: service.clock.nowMs() - HOUR_MS, failureCount: 1, blockedUntilMs: null };
+    const rows = Array.from({ length: 500 }, (_, i) => ({ subject: `client ${i}`, ...old }));
+    await storage.transaction(IDENTITY_SHARD, (tx) => tx.insertAll(throttles, rows));
+    const counts: number[] = [];
+    for (let request = 0; request < 3; request++) {
+      await tokenOf(service, client);
+      counts.push(await storage.read(IDENTITY_SHARD, (tx) => tx.count(throttles)));
+    }
+    expect(counts).toEqual([300, 100, 0]);
+  });
+});
+
 describe('a password', () => {
   it('whose hash has another cost is rehashed at its next use, also by several at a time', async () => {
     const client = await open();
