@@ -127,7 +127,7 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     expect(await page.locator('.message').count()).toBe(0);
   });
 
-  it('of one name that are opened together are not one file in secret: the last of them counts, as is told', async () => {
+  it('of one name that are opened together are told of, as the last of them counts', async () => {
     const { page } = await open(fileUrl);
     const buffers = [january, february].map((text) => Buffer.from(text));
     const files = buffers.map((buffer) => ({ name: 'month.csv', mimeType: 'text/csv', buffer }));

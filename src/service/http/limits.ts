@@ -154,7 +154,7 @@ async function exchange({ storage, clock }: ServiceContext, counts: Map<string, 
       const { windowStartMs } = count;
       const row = await tx.get(throttles, { subject });
       const total = (row?.windowStartMs === windowStartMs ? row.failureCount : 0) + own;
-      // A past minute must not replace a current one; one that is still to come was counted before a clock was set back.
+      // A past minute must not replace a current one; one still to come was counted before a clock was set back.
       if (row === undefined || row.windowStartMs <= windowStartMs || row.windowStartMs > nowMs + MINUTE_MS) {
         await tx.put(throttles, { subject, windowStartMs, failureCount: total, blockedUntilMs: null });
       }

@@ -42,8 +42,8 @@ const RESERVE_BYTES = 32 * 1024 * 1024;
  * Opens the store in a directory. Several processes may have it open at a time.
  *
  * @throws StorageError 'storage.newer' for a store of a newer version, 'storage.damaged' for a file that is not a
- * store or an incomplete copy, 'storage.failed' for one that the disk cannot read, 'storage.locked' while another program locks the file, 'file.missing' if there is none
- * and `isMaking` is false.
+ * store or an incomplete copy, 'storage.failed' for one that the disk cannot read, 'storage.locked' while another
+ * program locks the file, 'file.missing' if there is none and `isMaking` is false.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
   const { directory, clock, isMaking = true, reserveBytes = RESERVE_BYTES } = options;

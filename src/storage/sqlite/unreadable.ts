@@ -29,8 +29,8 @@ export function findUnreadable(path: string, mend: string, cause?: unknown): Sto
 }
 
 /**
- * The code of the system's error; undefined if the file can be read to its end, or cannot be opened. Its descriptor stays
- * open, for to close one ends the locks that SQLite may hold on the file for another store of this process.
+ * The code of the system's error; undefined if the file can be read to its end, or cannot be opened. Its descriptor
+ * stays open, for to close one ends the locks that SQLite may hold on the file for another store of this process.
  */
 function readFailure(file: string): string | undefined {
   const chunk = new Uint8Array(CHUNK_BYTES);
