@@ -86,8 +86,9 @@ function describeCode(code: string, doing: 'read' | 'write'): [code: ErrorCode, 
       return ['file.directory', 'is a folder, expected a file'];
     case 'EACCES':
     case 'EPERM':
-    case 'EROFS':
       return ['file.denied', `permission denied to ${doing} it; check its permissions (${code})`];
+    case 'EROFS':
+      return ['file.denied', `its file system is read-only (${code}); mount it for writing, or write elsewhere`];
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EFBIG':

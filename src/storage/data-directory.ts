@@ -6,9 +6,10 @@ import { type ErrorCode, WindrowError } from '../core/errors.js';
  * Creates the data directory if it is missing, for its owner only, and checks that files can be created in it. It
  * creates one folder at a time: below one that refuses them, such as /proc, Node's `recursive` never returns.
  *
+ * @returns the folders that it created, each after the one that holds it.
  * @throws WindrowError that names the obstacle.
  */
-export function prepareDataDirectory(directory: string): void {
+export function prepareDataDirectory(directory: string): readonly string[] {
   const path = resolve(directory);
   const missing: string[] = [];
   const probe = join(path, `windrow.${process.pid}.new`);
@@ -21,6 +22,7 @@ export function prepareDataDirectory(directory: string): void {
     }
     writeFileSync(probe, '', { mode: 0o600 });
     rmSync(probe);
+    return missing;
   } catch (error) {
     throw isSystemError(error) ? unusable(directory, place, error) : error;
   }
@@ -46,7 +48,7 @@ function isSystemError(error: unknown): error is SystemError {
 const MENDS: Readonly<Record<string, readonly [code: ErrorCode, mend: string]>> = {
   EACCES: ['file.denied', 'check its permissions and the user that windrow runs as'],
   EPERM: ['file.denied', 'check its permissions and the user that windrow runs as'],
-  EROFS: ['file.denied', 'it is read-only; use another folder'],
+  EROFS: ['file.denied', 'its file system is read-only; mount it for writing, or use another folder'],
   ENOSPC: ['file.full', 'free some space on the disk, or use another folder'],
   EDQUOT: ['file.full', 'free some space on the disk, or use another folder'],
   ENOTDIR: ['file.missing', 'it is not a folder; use another path'],

@@ -125,6 +125,18 @@ describe('input that cannot be read', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  it('a gzip file that is empty', async () => {
+    const { code, stderr } = await runWith(
+      { 'office.csv.gz': '' },
+      'run',
+      '~/request.json',
+      '--input',
+      '~/office.csv.gz',
+    );
+    const reason = 'cannot be decompressed (the file is empty)';
+    expect([code, stderr]).toEqual([1, `windrow: ~/office.csv.gz: ${reason}; is it a complete gzip file?\n`]);
+  });
+
   it('a gzip file that is truncated, not gzip at all, or goes on behind zeros', async () => {
     const whole = gzipSync(minutesCsv(Array.from({ length: 999 }, (_, i) => i)));
     const files = {

@@ -57,7 +57,7 @@ describe('health', () => {
     trouble.read = new Error('no disk');
     const failed = await get('/health/ready');
     expect([failed.statusCode, failed.headers['retry-after']]).toEqual([503, '5']);
-    expect(failed.json().status).toEqual({ code: '503', message: 'the store cannot be read' });
+    expect(failed.json().status).toEqual({ code: '503', message: 'the store refuses reads or writes' });
     trouble.read = undefined;
     expect((await get('/health/ready')).statusCode).toBe(200);
   });

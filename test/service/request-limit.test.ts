@@ -43,6 +43,23 @@ describe('7.2: 429', () => {
     expect(await statuses(1, headers)).toEqual([200]);
   });
 
+  it('counts on after the clock was set back by a day, over restarts too', async () => {
+    const headers = await bearerOf();
+    expect(await statuses(1, headers)).toEqual(ok(1));
+    service.clock.advance(1000);
+    await service.service.context.storage.check();
+    service.clock.setWall(service.clock.nowMs() - 24 * 60 * 60_000);
+    for (let i = 0; i < MAX; i++) {
+      expect(await statuses(1, headers)).toEqual([200]);
+      // The counts are exchanged.
+      service.clock.advance(1000);
+      await service.service.context.storage.check();
+    }
+    expect(await statuses(1, headers)).toEqual([429]);
+    await service.reopen();
+    expect(await statuses(1, headers)).toEqual([429]);
+  });
+
   it('each client has its own count; health and metrics are not counted', async () => {
     const [one, other] = [await bearerOf(), await bearerOf()];
     expect(await statuses(MAX + 1, one)).toEqual([...ok(MAX), 429]);

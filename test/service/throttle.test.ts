@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressSubject, blockedForMs, countFailure, type Failures } from '../../src/service/identity/throttle.js';
+import {
+  addressSubject,
+  blockedForMs,
+  countFailure,
+  type Failures,
+  ofThisClock,
+} from '../../src/service/identity/throttle.js';
 
 const MINUTE_MS = 60_000;
 
@@ -53,10 +59,22 @@ describe('throttling', () => {
     );
   });
 
-  it('setting the clock back by a day does not block anybody for a day', () => {
-    const failures = fail([1e9, 1e9], 2);
-    expect(blockedForMs(failures, 1e9 - 24 * 60 * MINUTE_MS)).toBe(0);
-    expect(countFailure(failures, 0, 2)).toEqual({ windowStartMs: 0, failureCount: 1, blockedUntilMs: null });
+  it('setting the clock back by a day neither forgets failures nor blocks anybody for longer than a minute', () => {
+    const nowMs = 1e9 - 24 * 60 * MINUTE_MS;
+    const blocked = ofThisClock(fail([1e9, 1e9], 2)!, nowMs);
+    expect(blockedForMs(blocked, nowMs)).toBe(MINUTE_MS);
+    expect(ofThisClock(blocked, nowMs + 1)).toBe(blocked);
+    const counted = ofThisClock(fail([1e9, 1e9], 4)!, nowMs);
+    expect(counted).toEqual({ windowStartMs: nowMs, failureCount: 2, blockedUntilMs: null });
+    expect(blockedForMs(countFailure(counted, nowMs, 3), nowMs)).toBe(MINUTE_MS);
+  });
+
+  it('a process whose clock is behind counts on, and blocks for a minute by its own clock', () => {
+    const [aheadMs, behindMs] = [1e9, 1e9 - 2000];
+    const counted = ofThisClock(fail([aheadMs], 2)!, behindMs);
+    const blocked = countFailure(counted, behindMs, 2);
+    expect(blockedForMs(blocked, behindMs)).toBe(MINUTE_MS);
+    expect(blockedForMs(ofThisClock(fail([aheadMs], 1)!, behindMs), behindMs)).toBe(MINUTE_MS);
   });
 
   it.each([

@@ -14,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
 import { loadSqlite } from '../../src/storage/sqlite/database.js';
 import type { Storage } from '../../src/storage/storage.js';
+import { commandPath } from '../service/serving.js';
 import { temporaryDirectory } from './open-temporary.js';
 
 function mount(folder: string): boolean {
@@ -260,6 +261,8 @@ describe('the file of a backup', () => {
       for (const work of [
         () => backupStore(join(folder, 'store'), join(small, 'monday.db')),
         () => restoreStore(file, small, false),
+        // Nor the folders that it made.
+        () => restoreStore(file, join(small, 'new', 'data'), false),
       ]) {
         await expect(work()).rejects.toMatchObject({
           code: 'file.full',
@@ -269,6 +272,33 @@ describe('the file of a backup', () => {
       }
     } finally {
       spawnSync('umount', [small]);
+    }
+  });
+
+  it.skipIf(!canMount())('says that a file system is read-only', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    await backupStore(join(folder, 'store'), file);
+    const fixed = join(folder, 'fixed');
+    mkdirSync(fixed);
+    expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', fixed]).status).toBe(0);
+    try {
+      const told = (words: readonly string[]) => {
+        const { status, stderr } = spawnSync(process.execPath, [commandPath, ...words], { encoding: 'utf8' });
+        return { status, stderr };
+      };
+      const mend = 'mount it for writing, or';
+      expect(told(['backup', join(folder, 'store'), '--to', join(fixed, 'b.db')])).toEqual({
+        status: 1,
+        stderr: `windrow: ${join(fixed, 'b.db')}: its file system is read-only (EROFS); ${mend} write elsewhere\n`,
+      });
+      const problem = `cannot create files in ${fixed} (EROFS): its file system is read-only`;
+      expect(told(['restore', file, '--to', fixed])).toEqual({
+        status: 1,
+        stderr: `windrow: the data directory ${fixed}: ${problem}; ${mend} use another folder\n`,
+      });
+    } finally {
+      spawnSync('umount', [fixed]);
     }
   });
 

@@ -127,6 +127,17 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     expect(await page.locator('.message').count()).toBe(0);
   });
 
+  it('of one name that are opened together are told of, as the last of them counts', async () => {
+    const { page } = await open(fileUrl);
+    const buffers = [january, february].map((text) => Buffer.from(text));
+    const files = buffers.map((buffer) => ({ name: 'month.csv', mimeType: 'text/csv', buffer }));
+    await page.getByLabel('Files to open').setInputFiles([...files, { ...files[0]!, name: 'other.csv' }]);
+    await page.getByRole('region', { name: 'other.csv' }).waitFor();
+    const told = 'month.csv: another file of this name replaces it';
+    await eventually(() => page.locator('.message').textContent()).toMatch(told);
+    expect(await page.getByRole('region', { name: 'month.csv' }).count()).toBe(1);
+  });
+
   it('that have moved since they were opened are named when they are read again', async () => {
     const { page } = await open(fileUrl);
     const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));

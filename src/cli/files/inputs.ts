@@ -195,7 +195,8 @@ async function* decompressed(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code === AFTER_END) throw decompressionFailure(path, packing, BEHIND_ZEROS);
-    if (/^(?:Z_|ERR_ZSTD|ZSTD_)/.test(code)) throw decompressionFailure(path, packing, error);
+    const reason = file.bytesRead === 0 ? 'the file is empty' : error;
+    if (/^(?:Z_|ERR_ZSTD|ZSTD_)/.test(code)) throw decompressionFailure(path, packing, reason);
     throw fileFailure(error, path, 'read');
   } finally {
     file.destroy();

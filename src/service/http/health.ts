@@ -40,7 +40,7 @@ const STOPPING = 'the service is stopping; try again later';
 
 const healthAnswer = envelopeSchema(Type.Object({ state: oneOf(['live', 'ready']) }));
 
-/** `/health/live`: the process answers. `/health/ready`: the store can be read, and new work is accepted. */
+/** `/health/live`: the process answers. `/health/ready`: the store reads and writes, and new work is accepted. */
 export function registerHealth(app: FastifyInstance, { storage }: ServiceContext, readiness: Readiness): void {
   const schema = (summary: string) => ({ summary, tags: ['Health'], security: [], response: { 200: healthAnswer } });
   const config = { isAlwaysAnswered: true };
@@ -53,7 +53,7 @@ export function registerHealth(app: FastifyInstance, { storage }: ServiceContext
       await storage.check();
     } catch (cause) {
       if (cause instanceof WindrowError && cause.code === 'storage.newer') throw cause;
-      throw unavailable('the store cannot be read', { cause });
+      throw unavailable('the store refuses reads or writes', { cause });
     }
     return envelope({ state: 'ready' });
   });

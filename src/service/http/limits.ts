@@ -142,7 +142,8 @@ function subjectOf(key: string): string {
 }
 
 async function exchange({ storage, clock }: ServiceContext, counts: Map<string, Count>): Promise<void> {
-  const oldestMs = clock.nowMs() - MINUTE_MS;
+  const nowMs = clock.nowMs();
+  const oldestMs = nowMs - MINUTE_MS;
   for (const [key, { windowStartMs }] of counts) if (windowStartMs < oldestMs) counts.delete(key);
   const added = [...counts].map(([key, count]) => ({ key, count, own: count.own })).filter(({ own }) => own > 0);
   if (added.length === 0) return;
@@ -153,8 +154,8 @@ async function exchange({ storage, clock }: ServiceContext, counts: Map<string, 
       const { windowStartMs } = count;
       const row = await tx.get(throttles, { subject });
       const total = (row?.windowStartMs === windowStartMs ? row.failureCount : 0) + own;
-      // A past minute must not replace a current one.
-      if (row === undefined || row.windowStartMs <= windowStartMs) {
+      // A past minute must not replace a current one; one still to come was counted before a clock was set back.
+      if (row === undefined || row.windowStartMs <= windowStartMs || row.windowStartMs > nowMs + MINUTE_MS) {
         await tx.put(throttles, { subject, windowStartMs, failureCount: total, blockedUntilMs: null });
       }
       found.push(total);

@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import type { Reader, Transaction } from '../../storage/storage.js';
+import type { Transaction } from '../../storage/storage.js';
 import { throttles } from '../../storage/tables/identity.js';
 import { expected } from './names.js';
 import { hashSecret } from './secrets.js';
@@ -63,15 +63,28 @@ export interface Failures {
 
 /** How long the subject stays blocked; 0 if it is not blocked. */
 export function blockedForMs(failures: Failures | undefined, nowMs: number): number {
-  const leftMs = (failures?.blockedUntilMs ?? 0) - nowMs;
-  // If the clock was set back, nobody stays blocked for longer than a window.
-  return leftMs > 0 && leftMs <= WINDOW_MS ? leftMs : 0;
+  return Math.max(0, (failures?.blockedUntilMs ?? 0) - nowMs);
+}
+
+/**
+ * Failures that were counted by a clock that has been set back since, or that is ahead of this one: their window, or
+ * their block, begins now. So nobody stays blocked for longer than a window, and setting a clock forgets no failure.
+ */
+export function ofThisClock(failures: Failures, nowMs: number): Failures {
+  const { windowStartMs, blockedUntilMs } = failures;
+  const isAhead = windowStartMs > nowMs || (blockedUntilMs !== null && blockedUntilMs > nowMs + WINDOW_MS);
+  if (!isAhead) return failures;
+  return {
+    ...failures,
+    windowStartMs: Math.min(windowStartMs, nowMs),
+    blockedUntilMs: blockedUntilMs === null ? null : Math.min(blockedUntilMs, nowMs + WINDOW_MS),
+  };
 }
 
 /** The count after one more failure. The one that reaches `failureCountMax` blocks for a minute; 0 means no limit. */
 export function countFailure(failures: Failures | undefined, nowMs: number, failureCountMax: number): Failures {
   const ageMs = nowMs - (failures?.windowStartMs ?? -Infinity);
-  const isCurrent = failures !== undefined && ageMs >= 0 && ageMs < WINDOW_MS && failures.blockedUntilMs === null;
+  const isCurrent = failures !== undefined && ageMs < WINDOW_MS && failures.blockedUntilMs === null;
   const failureCount = isCurrent ? failures.failureCount + 1 : 1;
   const isBlocked = failureCountMax > 0 && failureCount >= failureCountMax;
   return {
@@ -81,10 +94,19 @@ export function countFailure(failures: Failures | undefined, nowMs: number, fail
   };
 }
 
-export async function readBlockMs(tx: Reader, subjects: readonly Subject[], nowMs: number): Promise<number> {
+async function readFailures(tx: Transaction, subject: string, nowMs: number): Promise<Failures | undefined> {
+  const stored = await tx.get(throttles, { subject });
+  if (stored === undefined) return undefined;
+  const failures = ofThisClock(stored, nowMs);
+  // Kept, for else it would begin anew each time.
+  if (failures !== stored) await tx.put(throttles, { ...failures, subject });
+  return failures;
+}
+
+export async function readBlockMs(tx: Transaction, subjects: readonly Subject[], nowMs: number): Promise<number> {
   let longestMs = 0;
-  for (const { name: subject } of subjects) {
-    longestMs = Math.max(longestMs, blockedForMs(await tx.get(throttles, { subject }), nowMs));
+  for (const { name } of subjects) {
+    longestMs = Math.max(longestMs, blockedForMs(await readFailures(tx, name, nowMs), nowMs));
   }
   return longestMs;
 }
@@ -96,14 +118,26 @@ export async function writeFailure(
   failureCountMax: number,
 ): Promise<void> {
   for (const { name: subject, factor } of subjects) {
-    const counted = countFailure(await tx.get(throttles, { subject }), nowMs, factor * failureCountMax);
+    const counted = countFailure(await readFailures(tx, subject, nowMs), nowMs, factor * failureCountMax);
     await tx.put(throttles, { subject, ...counted });
   }
 }
 
-/** Deletes old counts, so that invented client ids do not fill the store. */
-export async function forgetFailures(tx: Transaction, nowMs: number): Promise<void> {
-  await tx.delete(throttles, [['windowStartMs', '<', nowMs - FORGET_AFTER_MS]]);
+/** Old counts that one request deletes; the next ones delete more. */
+const FORGOTTEN_PER_REQUEST = 200;
+
+/**
+ * Deletes old counts, so that invented client ids do not fill the store.
+ *
+ * @returns whether there may be more.
+ */
+export async function forgetFailures(tx: Transaction, nowMs: number): Promise<boolean> {
+  const where = [['windowStartMs', '<', nowMs - FORGET_AFTER_MS]] as const;
+  const orderBy = [{ column: 'windowStartMs' }] as const;
+  const oldest = await tx.find(throttles, { where, orderBy, limit: FORGOTTEN_PER_REQUEST });
+  const subjects = oldest.map(({ subject }) => subject);
+  if (subjects.length > 0) await tx.delete(throttles, [['subject', 'in', subjects]]);
+  return subjects.length === FORGOTTEN_PER_REQUEST;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../storage/storage.js';
+import type { Transaction } from '../../storage/storage.js';
 import type { ClientRow } from '../../storage/tables/identity.js';
 import { authenticateClient, type Credentials } from '../identity/clients.js';
 import { clientSubject, readBlockMs, type Subject, subjectsAt, writeFailure } from '../identity/throttle.js';
@@ -43,7 +43,7 @@ export function readClaim({ authorization, address }: Sender, form: Form): Claim
 
 /** @returns the error to answer while any of the subjects is blocked. */
 export async function refuseThrottled(
-  tx: Reader,
+  tx: Transaction,
   subjects: readonly Subject[],
   nowMs: number,
 ): Promise<OAuthError | undefined> {

@@ -23,8 +23,8 @@ export function createIssuer(context: IssueContext, passwords: Passwords) {
   const sweep = async (tx: Transaction, nowMs: number): Promise<void> => {
     const startMs = context.clock.monotonicMs();
     if (startMs - sweptMs < SWEEP_INTERVAL_MS) return;
-    await forgetFailures(tx, nowMs);
-    if (!(await forgetExpired(tx, nowMs))) sweptMs = startMs;
+    const isMore = [await forgetFailures(tx, nowMs), await forgetExpired(tx, nowMs)].includes(true);
+    if (!isMore) sweptMs = startMs;
   };
   return Object.freeze({
     /** The answer to a token request (interface 2.1). @throws OAuthError. */

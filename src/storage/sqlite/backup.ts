@@ -7,6 +7,7 @@ import {
   openSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -15,13 +16,15 @@ import { prepareDataDirectory } from '../data-directory.js';
 import { StorageError } from '../errors.js';
 import { type Database, failureOf, loadSqlite, SqliteFailure } from './database.js';
 import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
-import { explained, FILE_NAME, faultsOf, refuseOther } from './open.js';
+import { explained, FILE_NAME, faultsOf, ON_ANOTHER_DISK, refuseOther } from './open.js';
 import { readVersion, writeMeta } from './schema.js';
 import { writeUnfinished } from './unfinished.js';
+import { unlessUnreadable } from './unreadable.js';
 
 /** How long to wait for another program that locks the file. */
 const BUSY_MS_MAX = 5000;
 const ANOTHER = 'restore another backup';
+const CHECK_DISKS = 'check the disks, their permissions and the system log';
 
 /**
  * Copies the store of a directory into a file while servers use it: SQLite's online backup, of one moment. The file
@@ -58,7 +61,8 @@ export async function backupStore(directory: string, target: string, isReplacing
     return statSync(file).size;
   } catch (error) {
     const failure = copyFailure(error);
-    throw failure?.kind === 'full' ? fullDisk(file, failure) : explained(failure ?? error, directory);
+    if (failure?.kind === 'full') throw fullDisk(file, failure);
+    throw explained(unlessUnreadable(failure ?? error, path, ON_ANOTHER_DISK), directory);
   }
 }
 
@@ -86,9 +90,10 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     throw new StorageError('arguments', `${directory}: it is a file, expected a folder; give another name`);
   }
   await refuseStore(path, directory, isReplacing);
+  let created: readonly string[] = [];
   try {
     await checkBackup(file);
-    prepareDataDirectory(directory);
+    created = prepareDataDirectory(directory);
     await writeUnfinished(path, async (unfinished, check) => {
       await copyStore(file, unfinished, check);
       await checkCopyOf(file, unfinished, ANOTHER);
@@ -100,12 +105,14 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     });
     sync(directory);
   } catch (error) {
+    removeEmpty(created);
     const failure = copyFailure(error);
-    if (failure === undefined) throw error;
-    if (failure.kind === 'full') throw fullDisk(directory, failure);
+    if (failure?.kind === 'full') throw fullDisk(directory, failure);
+    const told = unlessUnreadable(failure ?? error, file, `, or ${ANOTHER}`);
+    if (failure === undefined || told !== failure) throw told;
     const damage = `this file is damaged, or no backup of a store (${failure.message}); ${ANOTHER}`;
     if (failure.kind === 'damaged') throw new StorageError('storage.damaged', `${file}: ${damage}`, { cause: failure });
-    const message = `${file} could not be restored into ${directory}: ${failure.message}`;
+    const message = `${file} could not be restored into ${directory} (${failure.message}); ${CHECK_DISKS}`;
     throw new StorageError('storage.failed', message, { cause: failure });
   }
 }
@@ -202,6 +209,15 @@ function checkReadable(file: string): void {
 /** SQLite would apply the log of what was there to what replaces it. */
 function removeLogs(path: string): void {
   for (const suffix of LOG_SUFFIXES) rmSync(`${path}${suffix}`, { force: true });
+}
+
+/** Removes folders, each after those that it holds, up to one that another process has put something into. */
+function removeEmpty(folders: readonly string[]): void {
+  try {
+    for (const folder of [...folders].reverse()) rmdirSync(folder);
+  } catch {
+    // It stays, with what it holds.
+  }
 }
 
 function sync(path: string): void {

@@ -16,10 +16,11 @@ import {
   segments,
   series,
 } from '../tables/samples.js';
-import { type Database, loadSqlite, SqliteFailure, type SqlRow } from './database.js';
+import { type Database, loadSqlite, type OpenDatabase, SqliteFailure, type SqlRow } from './database.js';
 import { decodeRows } from './dialect.js';
-import { explained, FILE_NAME, faultsOf, hasStore } from './open.js';
+import { explained, FILE_NAME, faultsOf, hasStore, ON_ANOTHER_DISK } from './open.js';
 import { newestVersion, readVersion } from './schema.js';
+import { findUnreadable, unlessUnreadable } from './unreadable.js';
 
 /** The findings of `windrow check`. */
 export interface StoreReport {
@@ -43,6 +44,21 @@ export async function checkStore(directory: string): Promise<StoreReport> {
     throw new StorageError('file.missing', `${directory}: there is no store of windrow; check the directory`);
   }
   const open = await loadSqlite();
+  try {
+    const report = readStore(open, path);
+    const unreadable = report.faults.length === 0 ? undefined : findUnreadable(path, ON_ANOTHER_DISK);
+    if (unreadable !== undefined) throw unreadable;
+    return report;
+  } catch (error) {
+    const failure = unlessUnreadable(error, path, ON_ANOTHER_DISK);
+    const isDamaged = failure instanceof SqliteFailure && failure.kind === 'damaged';
+    if (!isDamaged) throw explained(failure, directory);
+    const message = `${path}: this file is damaged, or not an SQLite file (${failure.message}); restore a backup`;
+    throw new StorageError('storage.damaged', message, { cause: failure });
+  }
+}
+
+function readStore(open: OpenDatabase, path: string): StoreReport {
   let database: Database | undefined;
   try {
     database = open(path);
@@ -53,11 +69,6 @@ export async function checkStore(directory: string): Promise<StoreReport> {
     const isOlder = version > 0 && version < newestVersion();
     const counts = isOlder || version === 0 ? NOTHING : readAll(database, faults);
     return { version, isOlder, faults, ...counts };
-  } catch (error) {
-    const isDamaged = error instanceof SqliteFailure && error.kind === 'damaged';
-    if (!isDamaged) throw explained(error, directory);
-    const message = `${path}: this file is damaged, or not an SQLite file (${error.message}); restore a backup`;
-    throw new StorageError('storage.damaged', message, { cause: error });
   } finally {
     if (database?.isInTransaction) database.exec('ROLLBACK');
     database?.close();

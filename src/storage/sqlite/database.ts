@@ -1,4 +1,5 @@
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { constants as osConstants } from 'node:os';
 import { resolve } from 'node:path';
 import type { DatabaseSyncInstance, DatabaseSyncOptions, StatementSyncInstance } from '@photostructure/sqlite';
 
@@ -127,6 +128,8 @@ const KINDS: Readonly<Record<number, FailureKind>> = {
 };
 /** SQLITE_IOERR_SHMSIZE: the index of the write-ahead log could not grow, which is how it meets a full disk. */
 const SHARED_MEMORY_SIZE = 4874;
+/** SQLITE_IOERR_WRITE: how it meets the end of a quota, while that of the disk has a code of its own. */
+const WRITE = 778;
 
 // What the package throws of `all` has the words of SQLite, and no code.
 const KINDS_BY_MESSAGE: Readonly<Record<string, FailureKind>> = {
@@ -145,6 +148,8 @@ export function failureOf(error: unknown): SqliteFailure {
   if (error instanceof SqliteFailure) return error;
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
-  const kind = code === SHARED_MEMORY_SIZE ? 'full' : (KINDS[code & 0xff] ?? KINDS_BY_MESSAGE[message]);
+  const systemCode = error instanceof Error && 'systemErrno' in error ? error.systemErrno : 0;
+  const isFull = code === SHARED_MEMORY_SIZE || (code === WRITE && systemCode === osConstants.errno.EDQUOT);
+  const kind = isFull ? 'full' : (KINDS[code & 0xff] ?? KINDS_BY_MESSAGE[message]);
   return new SqliteFailure(kind ?? 'other', message, { cause: error });
 }

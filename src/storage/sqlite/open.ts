@@ -18,6 +18,7 @@ import { Reserve } from './disk-space.js';
 import { watchPlaces } from './places.js';
 import { migrate, newestVersion, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
 import { SqliteStorage } from './storage.js';
+import { unlessUnreadable } from './unreadable.js';
 
 export interface SqliteOptions extends Schema {
   /** The folder of the store; created if missing. */
@@ -41,8 +42,8 @@ const RESERVE_BYTES = 32 * 1024 * 1024;
  * Opens the store in a directory. Several processes may have it open at a time.
  *
  * @throws StorageError 'storage.newer' for a store of a newer version, 'storage.damaged' for a file that is not a
- * store or an incomplete copy, 'storage.locked' while another program locks the file, 'file.missing' if there is none
- * and `isMaking` is false.
+ * store or an incomplete copy, 'storage.failed' for one that the disk cannot read, 'storage.locked' while another
+ * program locks the file, 'file.missing' if there is none and `isMaking` is false.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
   const { directory, clock, isMaking = true, reserveBytes = RESERVE_BYTES } = options;
@@ -65,9 +66,12 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     return new SqliteStorage({ database, misplaced, tables, version, openWatch, reserve, workerLock, clock, explain });
   } catch (error) {
     database?.close();
-    throw explain(error);
+    throw explain(unlessUnreadable(error, join(directory, FILE_NAME), ON_ANOTHER_DISK));
   }
 }
+
+/** What to do about a store that its disk cannot read. */
+export const ON_ANOTHER_DISK = ', and move the store to another disk, or restore a backup there';
 
 /**
  * Whether the directory has a store; opening it would create one.
@@ -196,7 +200,12 @@ const MEANINGS: Readonly<
     readonly [code: 'storage.damaged' | 'storage.failed' | 'storage.locked', string]
   >
 > = {
-  damaged: ['storage.damaged', 'its file is damaged or not an SQLite file; run `windrow check`, or restore a backup'],
+  // SQLite does not tell damage and a page that the disk cannot read apart; `windrow check` does.
+  damaged: [
+    'storage.damaged',
+    'its file is damaged, is not an SQLite file, or cannot be read from the disk; run `windrow check`, which tells ' +
+      'which, or restore a backup',
+  ],
   busy: ['storage.locked', 'another program has locked its file; close that program'],
   io: ['storage.failed', 'the disk failed or the folder is not writable; check the system log and the permissions'],
   other: ['storage.failed', 'SQLite refused a statement'],

@@ -39,6 +39,9 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
     setIsBusy(false);
   };
   const read = async (file: File): Promise<string> => {
+    const isSame = (other: File | string): boolean =>
+      typeof other !== 'string' && other !== file && other.name === file.name;
+    if (queue.current.some(isSame)) return `${file.name}: another file of this name replaces it`;
     act({ type: 'told', text: `Reading ${file.name} …` });
     stopping.current = new AbortController();
     const from = { engine, kept: kept.current, timezone: zone.current, signal: stopping.current.signal };

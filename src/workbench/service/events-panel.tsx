@@ -22,14 +22,17 @@ const FIELDS: readonly (readonly [name: keyof AskedEvents, label: string, placeh
 export function EventsPanel({ client, onSignedOut, wanted }: PartProps & { readonly wanted: StateOf<AskedEvents> }) {
   const { lines, attempt } = useProblem(onSignedOut);
   const [asked, setAsked] = wanted;
+  /** What the page is of: what is typed since then is for the next reading. */
+  const [read, setRead] = useState(asked);
   const [pageSize, setPageSize] = useState(10);
   const [page, setPage] = useState<Page<Readonly<Record<string, unknown>>>>();
   /** How many events the pages before this one had. */
   const [before, setBefore] = useState(0);
-  const read = (after: string | null): Promise<boolean> =>
+  const readOn = (of: AskedEvents, after: string | null): Promise<boolean> =>
     attempt(async () => {
-      const { collection, ...clauses } = asked;
+      const { collection, ...clauses } = of;
       setPage(await client.events(collection, clauses, after, pageSize));
+      setRead(of);
       setBefore(after === null ? 0 : before + page!.entries.length);
     });
   return (
@@ -39,7 +42,7 @@ export function EventsPanel({ client, onSignedOut, wanted }: PartProps & { reado
         class="row wrap"
         onSubmit={(event) => {
           event.preventDefault();
-          void read(null);
+          void readOn(asked, null);
         }}
       >
         {FIELDS.map(([name, label, placeholder]) => (
@@ -66,7 +69,7 @@ export function EventsPanel({ client, onSignedOut, wanted }: PartProps & { reado
           </select>
         </label>
         <button type="submit">Read events</button>
-        <button type="button" disabled={page?.next == null} onClick={() => read(page?.next ?? null)}>
+        <button type="button" disabled={page?.next == null} onClick={() => readOn(read, page?.next ?? null)}>
           Next events
         </button>
       </form>

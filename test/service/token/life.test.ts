@@ -216,6 +216,22 @@ describe('7.2 429: failures', () => {
     expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(429);
   });
 
+  it('still count when the clock was set back, and block for a minute at most', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 2 });
+    const fail = () => post(service, 'token', wrongly(client), clientGrant);
+    const ask = () => post(service, 'token', client, clientGrant);
+    expect((await fail()).statusCode).toBe(401);
+    service.clock.setWall(service.clock.nowMs() - 24 * HOUR_MS);
+    expect((await fail()).statusCode).toBe(401);
+    service.clock.setWall(service.clock.nowMs() - 24 * HOUR_MS);
+    const refused = await ask();
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '60']);
+    service.clock.advance(MINUTE_MS - 1);
+    expect((await ask()).statusCode).toBe(429);
+    service.clock.advance(1);
+    expect((await ask()).statusCode).toBe(200);
+  });
+
   it('that arrive all at once count like those one after another', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 3 });
     const answers = await Promise.all(
@@ -257,6 +273,22 @@ describe('7.2 429: failures', () => {
     service.clock.advance(11 * MINUTE_MS);
     await tokenOf(service, client);
     expect(await read()).toEqual([]);
+  });
+});
+
+describe('old failed logins', () => {
+  it('are forgotten few at a time, however many names were tried', async () => {
+    const client = await open();
+    const { storage } = service.service.context;
+    const old = { windowStartMs: service.clock.nowMs() - HOUR_MS, failureCount: 1, blockedUntilMs: null };
+    const rows = Array.from({ length: 500 }, (_, i) => ({ subject: `client ${i}`, ...old }));
+    await storage.transaction(IDENTITY_SHARD, (tx) => tx.insertAll(throttles, rows));
+    const counts: number[] = [];
+    for (let request = 0; request < 3; request++) {
+      await tokenOf(service, client);
+      counts.push(await storage.read(IDENTITY_SHARD, (tx) => tx.count(throttles)));
+    }
+    expect(counts).toEqual([300, 100, 0]);
   });
 });
 

@@ -149,9 +149,10 @@ describe.runIf(isTraceable)('the disk under the store', () => {
     expect(new Set(endings)).toEqual(new Set([true, false]));
   });
 
-  it('a disk that is full for a while refuses writes for that time', async () => {
+  // EDQUOT: the quota of the user is.
+  it.each(['ENOSPC', 'EDQUOT'])('a disk that is full for a while refuses writes for that time: %s', async (error) => {
     await makeStore();
-    const { reports } = run('-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSPC:when=60..75');
+    const { reports } = run('-e', 'trace=pwrite64', '-e', `inject=pwrite64:error=${error}:when=60..75`);
     const kinds = reports.map(({ kind }) => kind);
     expect(kinds).toContain('refused');
     expect(kinds.at(-1)).toBe('answered');
