@@ -68,9 +68,8 @@ export const shift: Operation<ShiftMethods> = {
     if (window.kind === 'calendar') return calendarMover(calendarMove(window.unit, count, zone));
     if (zone !== undefined && window.lengthMs === DAY_MS) return calendarMover(calendarMove('Daily', count, zone));
     const windows = openWindows(textIn(parameters, 'window'), zoneName);
-    const isEven = windows.gridMs !== undefined && Number.isInteger(windows.gridMs);
-    const move = isEven ? fixedMove(count * (windows.gridMs ?? 0)) : windowMove(windows, count);
-    return mover(move, columns);
+    const gridMs = windows.gridMs ?? Number.NaN;
+    return mover(Number.isInteger(gridMs) ? fixedMove(count * gridMs) : windowMove(windows, count), columns);
   },
 };
 
@@ -138,11 +137,14 @@ function fixedMove(byMs: number): Move {
   };
 }
 
-/** Moves by whole windows. The position inside a window is kept, but limited to the length of the target window. */
+/**
+ * Moves by whole windows. The position inside a window is kept, but limited to the length of the target window. A start
+ * moves to a start exactly, which a sum of doubles would miss where windows have fractions of a millisecond.
+ */
 function windowMove(windows: Windows, count: number): Move {
   let startMs = Number.NaN;
   let endMs = Number.NaN;
-  let byMs = 0;
+  let targetMs = 0;
   let lastMs = 0;
   return (timeMs, sampleCount, moved) => {
     for (let i = 0; i < sampleCount; i++) {
@@ -150,11 +152,11 @@ function windowMove(windows: Windows, count: number): Move {
       if (!(t >= startMs && t < endMs)) {
         startMs = windows.startOf(t);
         endMs = windows.next(startMs);
-        const targetMs = windows.step(startMs, count);
-        byMs = targetMs - startMs;
+        targetMs = windows.step(startMs, count);
         lastMs = windows.next(targetMs);
       }
-      moved[i] = Math.min(t + byMs, lastMs);
+      const movedMs = t > startMs ? t + (targetMs - startMs) : targetMs;
+      moved[i] = Math.min(Math.max(movedMs, targetMs), lastMs);
     }
   };
 }

@@ -56,6 +56,28 @@ describe('windows expressed by others', () => {
     fc.assert(property, runs);
   });
 
+  test('sliding windows of some distances begin at borders, also at fractions of a millisecond', () => {
+    const length = fc.oneof(
+      fc.integer({ min: 100_000, max: 5_000_000 }),
+      fc.integer({ min: 100_000, max: 5_000_000_000 }),
+    );
+    const index = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -90_000, max: 90_000 }));
+    const property = fc.property(length, index, fc.integer({ min: 1, max: 9 }), (lengthNs, at, count) => {
+      const borderMs = (index: number) => Number(`${index * lengthNs}e-6`) + 0;
+      const duration = (lengths: number) => `PT${((lengths * lengthNs) / 1e9).toFixed(9)}S`;
+      const series = {
+        timeseriesId: 's',
+        metric: 'Raw',
+        timeMs: Float64Array.of(borderMs(at)),
+        value: Float64Array.of(1),
+      };
+      const window = { type: 'sliding', size: duration(count), every: duration(1) };
+      const counts = resultOf('Aggregate', { function: 'Count', window }, [series]);
+      expect(counts).toStrictEqual(Array.from({ length: count }, (_, i) => [borderMs(at + 1 - count + i), 1]));
+    });
+    fc.assert(property, runs);
+  });
+
   test('an Average for each sample is the MovingAverage', () => {
     const property = fc.property(whole, fc.constantFrom('PT1M', 'PT17M', 'PT5H'), ({ series }, size) => {
       const moved = resultOf('Aggregate', { function: 'Average', window: { type: 'sliding', size } }, [series]);

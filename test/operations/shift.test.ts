@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { runStep } from '../laws/steps.js';
+import { resultOf, runStep } from '../laws/steps.js';
 
 const input = {
   timeseriesId: 'in',
@@ -40,4 +41,23 @@ test('a shift in a batch has its own values and leaves the input unchanged', () 
   expect(result!.value.buffer).not.toBe(value.buffer);
   expect(result!.timeMs).toStrictEqual(timeMs.map((t) => t + 3_600_000));
   expect(value).toStrictEqual(before);
+});
+
+test('a sample on a border moves to a border, also with windows of a fraction of a millisecond', () => {
+  const length = fc.oneof(
+    fc.integer({ min: 100_000, max: 5_000_000 }),
+    fc.integer({ min: 100_000, max: 5_000_000_000 }),
+  );
+  const index = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -20_000, max: 20_000 }));
+  const shift = fc.oneof(fc.nat(9), fc.nat(20_000));
+  const moves = fc.record({ lengthNs: length, index, shift, direction: fc.constantFrom('forward', 'backward') });
+  fc.assert(
+    fc.property(moves, ({ lengthNs, index, shift, direction }) => {
+      const borderMs = (at: number) => Number(`${at * lengthNs}e-6`) + 0;
+      const series = { ...input, timeMs: Float64Array.of(borderMs(index)), value: Float64Array.of(1) };
+      const parameters = { function: 'ShiftByWindow', shift, direction, window: `PT${(lengthNs / 1e9).toFixed(9)}S` };
+      const movedMs = borderMs(direction === 'forward' ? index + shift : index - shift);
+      expect(resultOf('Shift', parameters, [series])).toStrictEqual([[movedMs, 1]]);
+    }),
+  );
 });

@@ -69,12 +69,12 @@ function isElapsed({ unit }: Days): boolean {
 
 function checkSliding(window: Parameters, timezone: string, report: Report): void {
   const size = textIn(window, 'size');
-  const { every } = window;
-  if (every !== undefined) checkInterval(textIn(window, 'every'), timezone, within(report, '/every'));
+  const every = window.every === undefined ? undefined : textIn(window, 'every');
+  if (every !== undefined) checkInterval(every, timezone, within(report, '/every'));
   const days = daysOf(size);
   if (days === undefined || isElapsed(days)) return;
-  if (every !== undefined && daysOf(textIn(window, 'every')) !== undefined) return;
-  const received = every === undefined ? 'windows for each sample' : `windows every \`${textIn(window, 'every')}\``;
+  if (every !== undefined && daysOf(every) !== undefined) return;
+  const received = every === undefined ? 'windows for each sample' : `windows every \`${every}\``;
   const expected = `an \`every\` of whole days, weeks, months or years with the size \`${size}\``;
   report('/size', 'request.conflict', expected, received, 'or take a size of fixed length, such as P30D');
 }
@@ -100,7 +100,11 @@ function openSliding(window: Parameters, timezone: string): Sliding {
     return { ends, startFor };
   }
   const lengthMs = longestMs(checkedInterval(size));
-  return { ends, startFor: (endMs) => endMs - lengthMs };
+  // A size of some windows begins at a border, also where borders lie at fractions of a millisecond.
+  const gridMs = ends.gridMs ?? 0;
+  const count = Math.round(lengthMs / gridMs);
+  const isEven = Math.abs(count * gridMs - lengthMs) < 1e-7;
+  return { ends, startFor: (endMs) => (isEven ? ends.step(endMs, -count) : endMs - lengthMs) };
 }
 
 // The bounds of the last window that begins at `startMs`.

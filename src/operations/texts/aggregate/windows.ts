@@ -6,7 +6,7 @@ const slidingTexts: WindowTexts = {
   summary: 'of one size, one at each border of an interval or one for each sample',
   fields: {
     size: 'How far back each window reaches.',
-    every: 'The interval at whose borders windows end; without it, one ends with each sample.',
+    every: 'The interval at whose borders windows end; without it, at each sample.',
   },
 };
 
@@ -20,7 +20,7 @@ const sessionTexts: WindowTexts = {
 const runningTexts: WindowTexts = {
   summary: 'from a start to each sample: totals so far',
   fields: {
-    since: 'When the total restarts: an interval such as Daily, or an instant, from which it goes on for ever.',
+    since: 'When the total restarts: an interval such as Daily, or an instant, from which it goes on.',
   },
 };
 
