@@ -105,8 +105,9 @@ export function shiftByWindow(
     if (calendar !== undefined) return { timeMs: movedByCalendar(timeMs, windowCount, calendar, timezone), value };
     const startMs = windows.borderAtOrBefore(timeMs);
     const targetMs = borderAway(startMs, windowCount, windows);
-    const movedMs = timeMs + (targetMs - startMs); // in this order: one rounding, and none for zero windows
-    return { timeMs: Math.min(movedMs, windows.borderAfter(targetMs)), value };
+    // In this order: one rounding, and none for zero windows. A border moves to a border.
+    const movedMs = timeMs === startMs ? targetMs : timeMs + (targetMs - startMs);
+    return { timeMs: Math.min(Math.max(movedMs, targetMs), windows.borderAfter(targetMs)), value };
   });
   return settle(
     moved.map((sample, given) => ({ ...sample, given })).sort((a, b) => a.timeMs - b.timeMs || a.given - b.given),
