@@ -21,7 +21,7 @@ export const scales: readonly Scale[] = [
   {
     name: 'seconds',
     stepMs: 10_000,
-    intervals: ['PT1S', 'PT7S', 'PT0.1S', 'PT0.7S', 'PT90S', 'PT1M', 'QuarterHourly', 'Hourly'],
+    intervals: ['PT1S', 'PT7S', 'PT0.1S', 'PT0.7S', 'PT0.0333S', 'PT90S', 'PT1M', 'QuarterHourly', 'Hourly'],
     zonedIntervals: ['PT5S', 'PT0.5S', 'PT1M', 'QuarterHourly', 'Hourly', 'Daily'],
     durations: ['PT0S', 'PT1S', 'PT10S', 'PT12.3456S', 'PT1M', 'PT1H'],
   },

@@ -169,5 +169,15 @@ function startsFor(size: string, every: string, timezone: string | undefined): (
     };
   }
   const sizeMs = lengthOf(size);
-  return (endMs) => endMs - sizeMs;
+  const { lengthMs = Number.NaN, borderBefore } = windowsOf(every, timezone);
+  const count = nanosecondsOf(sizeMs) / nanosecondsOf(lengthMs);
+  // Of whole milliseconds, the difference is the border.
+  if ((Number.isInteger(sizeMs) && Number.isInteger(lengthMs)) || !Number.isInteger(count)) {
+    return (endMs) => endMs - sizeMs;
+  }
+  return (endMs) => Array.from({ length: count }).reduce<number>(borderBefore, endMs);
+}
+
+function nanosecondsOf(ms: number): number {
+  return Math.round(ms * 1_000_000);
 }
