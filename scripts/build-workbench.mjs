@@ -99,8 +99,8 @@ const withoutWebAssembly = [
   ),
 ];
 
-// The page takes no checkpoints of its streams, runs plans with patterns as those of their members, warms none up, and
-// makes a plan for each run.
+// The page takes no checkpoints of its streams, runs plans with patterns as those of their members, warms none up, makes
+// a plan for each run, and names the options itself.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
   replacing(
@@ -117,7 +117,9 @@ const withoutUnused = [
     text.replace(/^(function warmUp\(.*inputs: .*\{)$[\s\S]*?^\}$/m, '$1 return inputs; }'),
   ),
   replacing(/engine[/\\]options\.ts$/, (text) =>
-    text.replace(/^(export function readWarmup\(.*\{)$[\s\S]*?^\}$/m, '$1 return 0; }'),
+    text
+      .replace(/^(export function readWarmup\(.*\{)$[\s\S]*?^\}$/m, '$1 return 0; }')
+      .replace(/^ {2}const names = .*\n {2}for \(const name of .*$|^ {2}if \(typeof clock .*$/gm, ''),
   ),
 ];
 
