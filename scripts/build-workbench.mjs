@@ -99,8 +99,8 @@ const withoutWebAssembly = [
   ),
 ];
 
-// The page takes no checkpoints of its streams, runs plans with patterns as those of their members, warms none up, makes
-// a plan for each run, and names the options itself.
+// The page takes no checkpoints of its streams, runs plans with patterns as those of their members, warms none up,
+// makes a plan for each run, and names the options itself.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
   replacing(
