@@ -58,10 +58,10 @@ async function read(
       schema ??= String(batch.schema);
       if (String(batch.schema) !== schema) throw new Error('of the streams in it, a later one has other columns');
       const fields = [...batch.schema.fields.entries()];
-      const read = fields.filter(([, { type }]) => !isNested(type, arrows));
-      nested = fields.filter((field) => !read.includes(field)).map(([, { name }]) => name);
-      const columns = read.map(([, field]) => typedColumn(field, options, arrows));
-      const cells = columns.map((column, place) => cellsOf(batch, read[place]![0], column));
+      const flat = fields.filter(([, { type }]) => !isNested(type, arrows));
+      nested = fields.filter((field) => !flat.includes(field)).map(([, { name }]) => name);
+      const columns = flat.map(([, field]) => typedColumn(field, options, arrows));
+      const cells = flat.map(([index], place) => cellsOf(batch, index, columns[place]!));
       waiting.push({ columns, cells, rowCount: batch.numRows });
       const waitingRows = waiting.reduce((sum, { rowCount }) => sum + rowCount, 0);
       if (reader !== undefined || waitingRows >= SAMPLE_ROWS) takeWaiting();
@@ -101,6 +101,7 @@ function aligned(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
 }
 
+/** Whether a cell is a list or a record, of which no sample can be made. */
 function isNested(type: Arrow.DataType, { DataType }: Pick<typeof Arrow, 'DataType'>): boolean {
   const kinds = [DataType.isStruct, DataType.isList, DataType.isFixedSizeList, DataType.isMap, DataType.isUnion];
   return kinds.some((isKind) => isKind(type));

@@ -85,7 +85,7 @@ function fieldsOf(text: string): ReadonlyMap<string, unknown> | string {
   }
   const fields = new Map<string, unknown>(Object.entries(parsed));
   for (const [name, value] of fields) {
-    // JSON has no word for an infinite number.
+    // JSON has no infinite numbers: one too large for a double becomes one.
     if (value !== Number.POSITIVE_INFINITY && value !== Number.NEGATIVE_INFINITY) continue;
     return `the number of ${describeValue(name)} is beyond the range of a double; expected null for a missing value`;
   }

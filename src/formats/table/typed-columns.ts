@@ -17,7 +17,7 @@ export interface TypedColumn {
   readonly scale?: number | undefined;
 }
 
-/** Tells of columns that hold lists or records, of which no samples are made. */
+/** Tells of columns of lists or records. */
 export function nestedNote(names: readonly string[]): string {
   return `nested columns left out: ${names.join(', ')}`;
 }
