@@ -12,10 +12,10 @@ const COUNT = 40;
 
 const fileOf = (name: string): Uint8Array => new Uint8Array(readFileSync(new URL(`files/${name}`, import.meta.url)));
 
-async function written(format: Format): Promise<Uint8Array> {
+async function written(format: Format, count = COUNT): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   const writer = await format.openWriter!((bytes) => parts.push(bytes.slice()), `x.${format.name}`);
-  const timeMs = Float64Array.from({ length: COUNT }, (_, i) => 17e11 + i * 60_000);
+  const timeMs = Float64Array.from({ length: count }, (_, i) => 17e11 + i * 60_000);
   writer.write({ timeseriesId: 'office', metric: 'Raw', timeMs, value: timeMs.map((_, i) => i + 0.5) });
   writer.end();
   return new Uint8Array(Buffer.concat(parts));
@@ -52,6 +52,24 @@ test.each([parquet, arrow])('a file that is cut off anywhere is refused: $name',
       await expect(read(format, bytes.slice(0, length), isStream), `${length} bytes`).rejects.toThrow(WindrowError);
     }
   }
+});
+
+test.each([parquet, arrow])('files joined as by `cat` are refused, as only the last has an index: $name', async (format) => {
+  const few = await written(format, COUNT);
+  const many = await written(format, 50 * COUNT);
+  for (const files of [
+    [few, few],
+    [few, many],
+    [many, few],
+    [few, few, few],
+  ]) {
+    for (const isStream of [false, true]) {
+      await expect(read(format, new Uint8Array(Buffer.concat(files)), isStream)).rejects.toThrow(WindrowError);
+    }
+  }
+  await expect(read(format, new Uint8Array(Buffer.concat([few, few])))).rejects.toThrow(
+    'several files in one, of which only the last has an index: give each as an input of its own',
+  );
 });
 
 test('a Parquet file with a changed bit in a page is refused, or loses no more than that value', async () => {

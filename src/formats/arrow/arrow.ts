@@ -170,9 +170,12 @@ async function openBatches(
     const head = new Uint8Array(MAGIC.length);
     random.readAt(head, 0);
     if (isMagic(head)) {
-      random.readAt(head, Math.max(0, random.sizeBytes - MAGIC.length));
-      checkEnd(head);
-      return RecordBatchReader.from(handleOf(random) as unknown as FileHandle);
+      const end = new Uint8Array(END_BYTES);
+      random.readAt(end, Math.max(0, random.sizeBytes - END_BYTES));
+      const indexAt = startOfIndex(end, random.sizeBytes);
+      const reader = await RecordBatchReader.from(handleOf(random) as unknown as FileHandle);
+      checkIsOne((await reader.open()).footer, indexAt);
+      return reader;
     }
   }
   const copies = (async function* () {
@@ -183,8 +186,10 @@ async function openBatches(
   const all = startingWith(first.value, copies);
   if (!isMagic(first.value)) return batchesOf(RecordBatchReader.readAll(streamEnd.watch(all)));
   const whole = await wholeOf({ blocks: () => all });
-  checkEnd(whole.subarray(-MAGIC.length));
-  return RecordBatchReader.from(whole);
+  const indexAt = startOfIndex(whole.subarray(-END_BYTES), whole.length);
+  const reader = RecordBatchReader.from(whole);
+  checkIsOne(reader.open().footer, indexAt);
+  return reader;
 }
 
 // One stream after another may follow, as `cat` joins them.
@@ -196,8 +201,21 @@ function isMagic(bytes: Uint8Array): boolean {
   return String.fromCharCode(...bytes.subarray(0, MAGIC.length)) === MAGIC;
 }
 
-function checkEnd(end: Uint8Array): void {
-  if (!isMagic(end)) throw new Error('it does not end as one, so it is cut off or still being written');
+// A file ends with its index, the length of the index, and the letters that it begins with.
+const END_BYTES = 4 + MAGIC.length;
+
+function startOfIndex(end: Uint8Array, sizeBytes: number): number {
+  if (!isMagic(end.subarray(4))) throw new Error('it does not end as one, so it is cut off or still being written');
+  return sizeBytes - END_BYTES - new DataView(end.buffer, end.byteOffset).getInt32(0, true);
+}
+
+// Between the last batch and the index stands the mark that ends a stream, padded to 64 bytes at most. `cat` joins files
+// into one with the index of the last, whose places, counted from its own beginning, then lead into the others.
+function checkIsOne(index: Arrow.RecordBatchReader['footer'], indexAt: number): void {
+  const blocks = [...(index?.recordBatches() ?? []), ...(index?.dictionaryBatches() ?? [])];
+  const ends = blocks.map(({ offset, metaDataLength, bodyLength }) => offset + metaDataLength + bodyLength);
+  if (ends.length === 0 || indexAt - Math.max(...ends) <= 2 * 64) return;
+  throw new Error('it is several files in one, of which only the last has an index: give each as an input of its own');
 }
 
 async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -12,6 +12,7 @@ import {
   type TypedColumn,
   wholeOf,
 } from '../table/typed-columns.js';
+import { checkIsOne } from './check-one.js';
 import { checkPages } from './check-pages.js';
 import { openParquetWriter } from './writer.js';
 
@@ -42,6 +43,7 @@ async function read(
   const file = await bufferOf(source);
   try {
     const metadata = await parquetMetadataAsync(file, { parsers });
+    await checkIsOne(file, metadata);
     const { elements, nested } = columnsOf(metadata);
     const columns = elements.map((element) => typedColumn(element, options));
     // A decimal comes as its digits, as hyparquet would multiply them by a power of ten that is rounded.
