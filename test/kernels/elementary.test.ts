@@ -57,5 +57,30 @@ describe('a result is the double nearest to the exact value', () => {
       }),
       { numRuns: 1000 },
     );
+    // Odd powers of 54 digits lie halfway between two doubles.
+    const halfway = fc.integer({ min: 3, max: 17 }).chain((y) => {
+      const least = Math.ceil(2 ** (53 / y));
+      return fc.tuple(fc.integer({ min: least, max: Math.floor(2 ** (54 / y)) }), fc.constant(y));
+    });
+    fc.assert(
+      fc.property(halfway, ([n, y]) => {
+        expect(pow(n, y)).toBe(Number(BigInt(n) ** BigInt(y)));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('pow, where the result is large or small (Python: float(Decimal(x) ** Decimal(y)), with 120 digits)', () => {
+    const powers = [
+      [282.208, 14.322, 1.2504139618009067e35],
+      [894.538, -12.996, 4.375443411460881e-39],
+      [2.683, -94.087, 4.702911111269295e-41],
+      [336.6, 15.931, 1.8174183660559236e40],
+      [318.517, 57.149, 1.1259676327995532e143],
+      [235.129, -69.743, 4.1494631845433233e-166],
+      [106.19, 126.499, 1.9840469624549873e256],
+      [984.847, -81.728, 2.2801187523271632e-245],
+    ] as const;
+    for (const [x, y, expected] of powers) expect(pow(x, y), `${x} to the power ${y}`).toBe(expected);
   });
 });

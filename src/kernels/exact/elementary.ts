@@ -103,7 +103,7 @@ function expOf(x: number, xLow: number, error: number): number {
   const sum = power + product;
   const rest =
     productError(power, r, product) +
-    power * (series + rLow * (1 + r)) +
+    power * (series + rLow * (1 + r + series)) +
     powers[2 * j + 1]! * (1 + r) +
     (power - sum + product);
   const y = sum + rest;
