@@ -42,6 +42,8 @@ export interface Verified {
 /** A variant whose results differ from the batch's, reduced to few samples and calls that still show it. */
 export interface Difference {
   readonly name: string;
+  /** Whether the batch and the variant differed again when both ran anew; if not, nothing is left out of `actions`. */
+  readonly recurs: boolean;
   readonly kernels: 'SIMD' | 'JavaScript';
   /** The allowed lateness in milliseconds, if it is a stream. */
   readonly latenessMs?: number;
@@ -106,9 +108,8 @@ export function* verifyEach(
   for (const variant of variantsOf(samples, variantCount, actions, randomOf(seed))) {
     yield variant.name;
     const results = runVariant(planned, samples, variant, run, by);
-    if (firstDifference(batch, results) !== undefined) {
-      return { seed, same, different: minimized(planned, samples, variant, run, by) };
-    }
+    const found = firstDifference(batch, results);
+    if (found !== undefined) return { seed, same, different: minimized(planned, samples, variant, found, run, by) };
     same.push(variant.name);
   }
   return { seed, same };
@@ -137,19 +138,29 @@ function runVariant(
   });
 }
 
-/** Reduces a variant to few samples and calls that still differ from the batch. */
-function minimized(plan: Plan, samples: Samples, variant: Variant, options: RunOptions, by: Engine): Difference {
+/** Reduces a variant to few samples and calls that still differ from the batch. @param found the difference of all. */
+function minimized(
+  plan: Plan,
+  samples: Samples,
+  variant: Variant,
+  found: NonNullable<ReturnType<typeof firstDifference>>,
+  options: RunOptions,
+  by: Engine,
+): Difference {
   const differenceOf = (feeding: Feeding) => {
     // In the order of the inputs, as a batch takes them.
     const given = samples.pick(feeding.filter((entry) => entry >= 0).sort(), true);
     const batch = by.runBatch(plan, given, options).series;
     return firstDifference(batch, runVariant(plan, samples, { ...variant, feeding }, options, by));
   };
-  const feeding = leastOf(variant.feeding, (some) => differenceOf(some) !== undefined);
-  const { series, timeMs, before, after } = differenceOf(feeding)!;
+  const least = leastOf(variant.feeding, (some) => differenceOf(some) !== undefined);
+  const again = differenceOf(least);
+  const feeding = again === undefined ? variant.feeding : least;
+  const { series, timeMs, before, after } = again ?? found;
   const { name, kind, kernels, latenessMs } = variant;
   return {
     name,
+    recurs: again !== undefined,
     kernels,
     ...(kind === 'stream' ? { latenessMs } : {}),
     actions: [...actionsOf(samples, feeding)],

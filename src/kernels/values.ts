@@ -88,6 +88,11 @@ export function ceil(value: Column, count: number, out: Column): true {
   return true;
 }
 
+/** The mean of two values, rounded once. */
+export function middleOf(a: number, b: number): number {
+  return Number.isFinite(a + b) ? (a + b) / 2 : a / 2 + b / 2;
+}
+
 /**
  * The value at the fraction `f` (0 to 1) of the way from `a` to `b`. Computed from the nearer end, so that both ends
  * come out exactly and the result never lies beyond them (source: NumPy's percentile).
@@ -104,6 +109,10 @@ export function throughPoints(
   [x0, y0, x1, y1]: readonly [number, number, number, number],
   out: Column,
 ): boolean {
-  for (let i = 0; i < count; i++) out[i] = lerp(y0, y1, (value[i]! - x0) / (x1 - x0));
+  // Halves, where the distance of the points is larger than any double.
+  const part = Number.isFinite(x1 - x0) ? 1 : 0.5;
+  for (let i = 0; i < count; i++) {
+    out[i] = lerp(y0, y1, (value[i]! * part - x0 * part) / (x1 * part - x0 * part));
+  }
   return isAllFinite(out, 0, count);
 }

@@ -54,7 +54,7 @@ test.each([parquet, arrow])('a file that is cut off anywhere is refused: $name',
   }
 });
 
-test.each([parquet, arrow])('files joined as by `cat` are refused, as only the last has an index: $name', async (format) => {
+test.each([parquet, arrow])('files joined as by `cat` are refused: $name', async (format) => {
   const few = await written(format, COUNT);
   const many = await written(format, 50 * COUNT);
   for (const files of [
@@ -68,7 +68,7 @@ test.each([parquet, arrow])('files joined as by `cat` are refused, as only the l
     }
   }
   await expect(read(format, new Uint8Array(Buffer.concat([few, few])))).rejects.toThrow(
-    'several files in one, of which only the last has an index: give each as an input of its own',
+    'several files in one, and the index is that of the last: give each as an input of its own',
   );
 });
 

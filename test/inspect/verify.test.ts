@@ -56,6 +56,25 @@ describe('verify', () => {
     });
   });
 
+  it('shows a difference that does not come again with all samples, and says so', () => {
+    let runCount = 0;
+    const flickering = {
+      ...engine,
+      runBatch: (...given: Parameters<typeof runBatch>): ReturnType<typeof runBatch> => {
+        const run = runBatch(...given);
+        if (++runCount !== 2) return run;
+        const series = run.series.map((one) => ({ ...one, value: one.value.map((x) => x + 1) }));
+        return { ...run, series };
+      },
+    };
+    const { different } = verify(sums, [walk(100)], {}, flickering);
+    expect(different).toMatchObject({ name: 'batch, JavaScript kernels', recurs: false });
+    expect(different!.actions.map((action) => action.kind === 'push' && action.series[0]?.timeMs.length)).toEqual([
+      100,
+    ]);
+    expect(different!.result.variant).toBe(different!.result.batch! + 1);
+  });
+
   it('finds a stream that loses the second sample of a push, and shows it by one push of two', () => {
     const losing = (stream: ReturnType<typeof openStream>): ReturnType<typeof openStream> => {
       const push = stream.push.bind(stream);

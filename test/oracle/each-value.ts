@@ -45,7 +45,8 @@ function scaleFunction({ slope, offset, points, from = '', to = '' }: ValueParam
   if (slope !== undefined) return (x) => (offset === undefined ? x * slope : x * slope + offset);
   if (points !== undefined) {
     const [a = { x: 0, y: 0 }, b = { x: 0, y: 0 }] = points;
-    return (x) => lerp(a.y, b.y, (x - a.x) / (b.x - a.x));
+    const part = Number.isFinite(b.x - a.x) ? 1 : 0.5;
+    return (x) => lerp(a.y, b.y, (x * part - a.x * part) / (b.x * part - a.x * part));
   }
   return (x) => convert(x, from, to);
 }

@@ -1,7 +1,7 @@
 // The extensions that look back: differences, running totals and averages, states, outliers, compression.
 
 import { exactPow, nearestQuotient, unitsOf } from './exact.js';
-import { lerp, sumOf } from './numbers.js';
+import { averageOf, sumOf } from './numbers.js';
 import { type Outcome, type Sample, settle } from './series.js';
 import type { Windows } from './windows.js';
 
@@ -130,7 +130,9 @@ export function hampel(samples: Samples, sideCount: number, threshold: number, a
 function medianOf(values: readonly number[]): number {
   const sorted = Float64Array.from(values).sort();
   const half = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[half]! : lerp(sorted[half - 1]!, sorted[half]!, 0.5);
+  if (sorted.length % 2 === 1) return sorted[half]!;
+  const [a, b] = [sorted[half - 1]!, sorted[half]!];
+  return Number.isFinite(a + b) ? averageOf([a, b]) : a / 2 + b / 2;
 }
 
 export function deadband(samples: Samples, tolerance: number): Outcome {
@@ -148,9 +150,11 @@ export function swingingDoor(samples: Samples, tolerance: number): Outcome {
   let between: Sample[] = [];
   for (const sample of samples.slice(1)) {
     const from = kept.at(-1)!;
-    const slope = (to: Sample, offset: number) => (to.value + offset - from.value) / (to.timeMs - from.timeMs);
+    const slope = (to: Sample, offset: number) => (to.value - from.value + offset) / (to.timeMs - from.timeMs);
     const own = (sample.value - from.value) / (sample.timeMs - from.timeMs);
-    const isPassing = between.every((one) => own >= slope(one, -tolerance) && own <= slope(one, tolerance));
+    const isPassing =
+      between.length === 0 ||
+      (Number.isFinite(own) && between.every((one) => own >= slope(one, -tolerance) && own <= slope(one, tolerance)));
     if (!isPassing) {
       kept.push(between.at(-1)!);
       between = [];

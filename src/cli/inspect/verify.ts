@@ -98,8 +98,11 @@ function describe(different: Difference | { readonly name: string }, timezone: s
   if ('result' in different) {
     const { series, timeMs, batch = 'nothing', variant = 'nothing' } = different.result;
     const at = `${seriesName(series)} at ${localTime(timeMs, timezone)}`;
-    lines.push(`  ${at}: the batch gives ${batch}, the variant ${variant}`, '  with these samples alone:');
-    lines.push(...different.actions.flatMap((action) => describeAction(action, timezone)));
+    lines.push(`  ${at}: the batch gives ${batch}, the variant ${variant}`);
+    if (different.recurs) {
+      lines.push('  with these samples alone:');
+      lines.push(...different.actions.flatMap((action) => describeAction(action, timezone)));
+    } else lines.push('  It did not come again when both ran anew; --json has all samples and calls.');
     lines.push('  Please report it with these lines: it is a bug in windrow.');
   }
   return `${lines.join('\n')}\n`;

@@ -215,7 +215,7 @@ function checkIsOne(index: Arrow.RecordBatchReader['footer'], indexAt: number): 
   const blocks = [...(index?.recordBatches() ?? []), ...(index?.dictionaryBatches() ?? [])];
   const ends = blocks.map(({ offset, metaDataLength, bodyLength }) => offset + metaDataLength + bodyLength);
   if (ends.length === 0 || indexAt - Math.max(...ends) <= 2 * 64) return;
-  throw new Error('it is several files in one, of which only the last has an index: give each as an input of its own');
+  throw new Error('it is several files in one, and the index is that of the last: give each as an input of its own');
 }
 
 async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,8 +1,8 @@
 import type { AsyncBuffer, FileMetaData } from 'hyparquet';
 
 /**
- * Checks that the index of a file is that of the whole file. `cat` joins files into one with the index of the last, whose
- * places, counted from its own beginning, then lead into the others.
+ * Checks that the index of a file is that of the whole file. `cat` joins files into one with the index of the last,
+ * whose places, counted from its own beginning, then lead into the others.
  *
  * @throws Error for joined files.
  */
@@ -24,7 +24,7 @@ export async function checkIsOne(file: AsyncBuffer, metadata: FileMetaData): Pro
   if (restBytes < 12) return;
   const border = new TextDecoder().decode(await file.slice(restBytes - 4, restBytes + 4));
   if (border !== 'PAR1PAR1') return;
-  throw new Error('it is several files in one, of which only the last has an index: give each as an input of its own');
+  throw new Error('it is several files in one, and the index is that of the last: give each as an input of its own');
 }
 
 function endOf(offset: bigint | number = 0, length: bigint | number = 0): number {

@@ -50,8 +50,9 @@ function logInParts(x: number): void {
   const isSubnormal = x < 2 ** -1022;
   double[0] = isSubnormal ? x * 2 ** 54 : x;
   const word = words[HIGH_WORD]!;
-  let k = (word >>> 20) - 1023 - (isSubnormal ? 54 : 0);
-  let m = double[0]! * twos[1023 - k - (isSubnormal ? 54 : 0)]!;
+  let k = (word >>> 20) - 1023;
+  let m = double[0]! * twos[1023 - k]!;
+  if (isSubnormal) k -= 54;
   if (m >= HALVED_FROM) {
     m *= 0.5;
     k++;
@@ -121,8 +122,7 @@ const EXP_ERROR = 2 ** -67;
 export function exp(x: number): number {
   if (x > 710) return Number.POSITIVE_INFINITY;
   if (x < -746) return 0;
-  const y = expOf(x, 0, 0);
-  return Number.isNaN(y) ? exactExp(x) : y;
+  return expOf(x, 0, 0) || exactExp(x);
 }
 
 /** NaN below 0, −Infinity at 0. */
@@ -164,6 +164,5 @@ export function pow(x: number, y: number): number {
   if (h > 710) return Number.POSITIVE_INFINITY;
   if (h < -746) return 0;
   const low = productError(y, logarithm, h) + y * parts[1]!;
-  const result = expOf(h, low, Math.abs(y) * parts[2]! + Math.abs(h) * 2 ** -98);
-  return Number.isNaN(result) ? exactPow(x, y) : result;
+  return expOf(h, low, Math.abs(y) * parts[2]! + Math.abs(h) * 2 ** -98) || exactPow(x, y);
 }

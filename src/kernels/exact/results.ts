@@ -1,4 +1,5 @@
 import { DoubleList } from '../../core/list.js';
+import { middleOf } from '../values.js';
 import { roundQuotient, roundRoot, toInteger } from './integers.js';
 import { lossOf, productError, sumInteger } from './sums.js';
 
@@ -217,13 +218,12 @@ export function percentileOf(count: number, percent: number, valueAt: (rank: num
   if (upper === 0) return a;
   const b = valueAt(below + 1);
   if (a === b) return a;
-  if (upper === 50) return Number.isFinite(a + b) ? (a + b) / 2 : a / 2 + b / 2;
+  if (upper === 50) return middleOf(a, b);
   const likely = product < 1e-280 ? Number.NaN : likelyBetween(a, b, product - 100 * below, error);
   if (!Number.isNaN(likely)) return likely;
   const units = toInteger(percent) * BigInt(last) - toInteger(100 * below);
   const hundred = toInteger(100);
-  const sum = (toInteger(a) * (hundred - units) + toInteger(b) * units) >> 2148n;
-  return roundQuotient(sum, 100n);
+  return roundQuotient(toInteger(a) * (hundred - units) + toInteger(b) * units, hundred);
 }
 
 // (a·(100 − upper) + b·upper) ÷ 100, for `upper` in hundredths.

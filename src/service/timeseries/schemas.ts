@@ -54,7 +54,10 @@ export const ingestedAnswer = envelopeSchema(
   Type.Object({
     samples: Type.Integer({ description: 'Stored durably' }),
     missing: Type.Integer({ description: 'Skipped: val was null, NaN or infinite' }),
-    duplicate: Type.Integer({ description: 'Skipped: the body has the same series and time again later' }),
+    duplicate: Type.Integer({
+      description:
+        'Skipped: the body has the same series and time again later, in a long body within some 50,000 samples',
+    }),
     isRepeated: Type.Boolean({ description: 'The offset was stored before: nothing was done' }),
     notes: Type.Optional(
       Type.Array(Type.String(), { description: 'How a CSV body was read, such as columns that were left out' }),

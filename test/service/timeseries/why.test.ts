@@ -75,6 +75,20 @@ it('tells of the samples as they are today: overwritten, deleted and late ones',
   expect(await usedFor(at(0))).toEqual([3, [3, 2, 1, 1]]);
 });
 
+it('says if the samples of a result have changed since it was computed, once', async () => {
+  await posting.write([minutes('meter', 3, (i) => i + 1)]);
+  await posting.run([item('Mul', { scalar: 2 }, ['meter'], 'twice', { processingType: 'Batch' })]);
+  const time = new Date(START_MS).toISOString();
+  expect((await ask(`twice/why?metric=Result&time=${time}`)).body.data).toMatchObject({ val: 2 });
+  await posting.write([minutes('meter', 1, () => 7)]);
+  const { statusCode, body } = await ask(`twice/why?metric=Result&time=${time}`);
+  expect([statusCode, body.status.message]).toEqual([
+    400,
+    `twice/Result at ${time} does not follow from the samples that are stored now: some were changed or deleted ` +
+      'after it was computed, or it is about to be computed anew; if it stays so, post its item again',
+  ]);
+});
+
 it('others write while a result is explained, and are not waited for', async () => {
   const { context } = posting.service.service;
   const inline = createInlinePool();

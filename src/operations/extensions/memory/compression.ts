@@ -65,11 +65,12 @@ function door(tolerance: number): RegridRunner {
   }
   function hold(slots: Float64Array, timeMs: number, x: number): void {
     const sinceMs = timeMs - slots[KEPT_MS]!;
+    const difference = x - slots[KEPT_VALUE]!;
     slots[HELD_COUNT] = 1;
     slots[HELD_MS] = timeMs;
     slots[HELD_VALUE] = x;
-    slots[SLOPE_MIN] = Math.max(slots[SLOPE_MIN]!, (x - tolerance - slots[KEPT_VALUE]!) / sinceMs);
-    slots[SLOPE_MAX] = Math.min(slots[SLOPE_MAX]!, (x + tolerance - slots[KEPT_VALUE]!) / sinceMs);
+    slots[SLOPE_MIN] = Math.max(slots[SLOPE_MIN]!, (difference - tolerance) / sinceMs);
+    slots[SLOPE_MAX] = Math.min(slots[SLOPE_MAX]!, (difference + tolerance) / sinceMs);
   }
   return {
     ...perSample(8, ({ slots }, { timeMs, value, count }, out) => {
@@ -84,7 +85,7 @@ function door(tolerance: number): RegridRunner {
           continue;
         }
         const slope = (x - slots[KEPT_VALUE]!) / (t - slots[KEPT_MS]!);
-        const isPassing = slope >= slots[SLOPE_MIN]! && slope <= slots[SLOPE_MAX]!;
+        const isPassing = slope >= slots[SLOPE_MIN]! && slope <= slots[SLOPE_MAX]! && Number.isFinite(slope);
         if (slots[HELD_COUNT] === 1 && !isPassing) keepHeld(slots, out);
         hold(slots, t, x);
       }

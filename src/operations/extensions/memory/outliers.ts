@@ -1,5 +1,5 @@
 import type { Duration } from '../../../core/duration.js';
-import { lerp } from '../../../kernels/values.js';
+import { middleOf } from '../../../kernels/values.js';
 import type { Operation, Output, RegridRunner, State, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { onePerSample } from './per-sample.js';
@@ -137,7 +137,7 @@ function isBefore(x: number, y: number): boolean {
 
 function medianOf(sorted: Float64Array, count: number): number {
   const middle = count >> 1;
-  return count % 2 === 1 ? sorted[middle]! : lerp(sorted[middle - 1]!, sorted[middle]!, 0.5);
+  return count % 2 === 1 ? sorted[middle]! : middleOf(sorted[middle - 1]!, sorted[middle]!);
 }
 
 // The median distance of the values from their median. Distances grow to both sides of it, so this merges two lists.
@@ -155,5 +155,5 @@ function deviationOf(sorted: Float64Array, count: number, median: number): numbe
     else above++;
     deviation = Math.min(low, high);
   }
-  return count % 2 === 1 ? deviation : lerp(last, deviation, 0.5);
+  return count % 2 === 1 ? deviation : middleOf(last, deviation);
 }

@@ -1,6 +1,7 @@
 import { formatInstant } from '../../../core/instant.js';
 import { nextDouble } from '../../../core/next-double.js';
 import { concatenate, type Series, type SeriesReference, seriesName } from '../../../core/series.js';
+import { firstAtOrAfter } from '../../../kernels/search.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest, notFound, type ServiceError } from '../../http/errors.js';
@@ -40,6 +41,7 @@ async function explainResult(
   time: string,
 ) {
   const timeMs = instantOf('time', time);
+  const result = `${seriesName(of)} at ${formatInstant(timeMs)}`;
   const shard = (await placements.of(organisation)).shardOf(of.timeseriesId);
   await samples.log.load(storage, shard);
   for (let around = AROUND; around <= AROUND_MAX; around *= 8) {
@@ -47,10 +49,16 @@ async function explainResult(
     if (found === undefined) break;
     const explanation = await pool.explain(found.question);
     if (explanation !== undefined) return { ...explanation, itemId: found.itemId };
+    if (found.isAll) {
+      throw badRequest(
+        `${result} does not follow from the samples that are stored now: some were changed or deleted after it was ` +
+          'computed, or it is about to be computed anew; if it stays so, post its item again',
+      );
+    }
   }
   throw badRequest(
-    `${seriesName(of)} at ${formatInstant(timeMs)} comes from over ${AROUND_MAX} samples of a source, or over ` +
-      `${AROUND_TOTAL_MAX} of all, or is about to be computed anew; export its sources, and ask \`windrow why\``,
+    `${result} comes from over ${AROUND_MAX} samples of a source, or over ${AROUND_TOTAL_MAX} of all, or does ` +
+      'not follow from those that are stored now; export its sources, and ask `windrow why`',
   );
 
   /** Undefined if it has too many sources to read that many samples of each. */
@@ -67,7 +75,14 @@ async function explainResult(
     const read: Series[] = [];
     for (const source of plan.sources) read.push(await readAround(tx, source, around));
     const until = item.boundaryMs ?? undefined;
-    return { question: { plan, read, of, stored: { timeMs, value }, until }, itemId: item.itemId };
+    const isAll = read.every((one) => isAllAround(one, around));
+    return { question: { plan, read, of, stored: { timeMs, value }, until }, itemId: item.itemId, isAll };
+  }
+
+  /** Whether the series has no more samples on either side. */
+  function isAllAround({ timeMs: times }: Series, around: number): boolean {
+    const beforeCount = firstAtOrAfter(times, 0, times.length, timeMs);
+    return beforeCount < around && times.length - beforeCount < around;
   }
 
   async function noResult(tx: Reader): Promise<ServiceError> {
