@@ -209,8 +209,8 @@ function startOfIndex(end: Uint8Array, sizeBytes: number): number {
   return sizeBytes - END_BYTES - new DataView(end.buffer, end.byteOffset).getInt32(0, true);
 }
 
-// Between the last batch and the index stands the mark that ends a stream, padded to 64 bytes at most. `cat` joins files
-// into one with the index of the last, whose places, counted from its own beginning, then lead into the others.
+// Between the last batch and the index stands the mark that ends a stream, padded to 64 bytes at most. `cat` joins
+// files into one with the index of the last, whose places, counted from its own beginning, then lead into the others.
 function checkIsOne(index: Arrow.RecordBatchReader['footer'], indexAt: number): void {
   const blocks = [...(index?.recordBatches() ?? []), ...(index?.dictionaryBatches() ?? [])];
   const ends = blocks.map(({ offset, metaDataLength, bodyLength }) => offset + metaDataLength + bodyLength);
