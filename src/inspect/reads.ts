@@ -133,9 +133,12 @@ function leastSpan(run: StepRun, inputs: readonly Columns[], input: number, resu
   // Samples may matter only together with samples on the other side.
   for (let { from, until } = found, by = 1; ; by *= 2) {
     if (isFree({ from, until })) {
-      // No more of either side than it takes.
-      until -= greatest(0, until - found.until, (count) => isFree({ from, until: until - count }));
-      return { from: greatest(from, found.from, (at) => isFree({ from: at, until })), until };
+      // No more of either side than it takes; where one of several would do, the last.
+      from = greatest(from, found.from, (at) => isFree({ from: at, until }));
+      return {
+        from,
+        until: until - greatest(0, until - found.until, (count) => isFree({ from, until: until - count })),
+      };
     }
     from = Math.max(0, from - by);
     until = Math.min(length, until + by);

@@ -142,6 +142,39 @@ describe('why', () => {
     expect(told.sources.map(({ used }) => used.map(({ value }) => value))).toEqual([[1], [6]]);
   });
 
+  it('where samples of both sides count together, it names no more of them than it takes', () => {
+    const inOrder = (timeseriesId: string, pairs: readonly (readonly [number, number])[]): Series => ({
+      timeseriesId,
+      metric: 'Raw',
+      timeMs: Float64Array.from(pairs, ([minute]) => START_MS + minute * MINUTE_MS),
+      value: Float64Array.from(pairs, ([, value]) => value),
+    });
+    const usedFor = (plan: ReturnType<typeof createPlan>, inputs: readonly Series[], minute: number) => {
+      const { sources } = why(plan, inputs, { timeseriesId: 'a', metric: 'o' }, START_MS + minute * MINUTE_MS);
+      return sources.map(({ used }) => used.map(({ timeMs }) => (timeMs - START_MS) / MINUTE_MS));
+    };
+    const a = inOrder('a', [
+      [0, 1],
+      [10, 3],
+      [30, 4],
+    ]);
+    const b = inOrder('b', [
+      [0, 5],
+      [20, 7],
+      [30, 9],
+    ]);
+    const equal = createPlan([pipeline('a').eq(pipeline('b'), { align: 'hold' }).as('o')]);
+    expect(usedFor(equal, [a, b], 20)).toEqual([[10], [20]]);
+    const stuck = createPlan([pipeline('a').stuckValue('PT1H').as('o')]);
+    const flat = inOrder('a', [
+      [0, 7],
+      [120, 5],
+      [130, 9],
+      [140, 1],
+    ]);
+    expect(usedFor(stuck, [flat], 120)).toEqual([[0, 120]]);
+  });
+
   it('where an input had no value, the samples that say so are named', () => {
     const step = (operation: string, ids: readonly string[], output: string, parameters: object) => {
       const at = (timeseriesId: string) => ({ timeseriesId, metric: timeseriesId === 's1' ? 'Raw' : 'Step' });
