@@ -111,8 +111,8 @@ export function throughPoints(
 ): boolean {
   // Halves, where the distance of the points is larger than any double.
   const part = Number.isFinite(x1 - x0) ? 1 : 0.5;
-  for (let i = 0; i < count; i++) {
-    out[i] = lerp(y0, y1, (value[i]! * part - x0 * part) / (x1 * part - x0 * part));
-  }
+  const from = x0 * part;
+  const distance = x1 * part - from;
+  for (let i = 0; i < count; i++) out[i] = lerp(y0, y1, (value[i]! * part - from) / distance);
   return isAllFinite(out, 0, count);
 }
