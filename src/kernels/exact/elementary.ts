@@ -101,6 +101,7 @@ function expOf(x: number, xLow: number, error: number): number {
   const power = powers[2 * j]!;
   const product = power * r;
   const series = r * r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040))))));
+  // e^(r + rLow) is e^r·(1 + rLow), and e^r is 1 + r + series.
   const sum = power + product;
   const rest =
     productError(power, r, product) +

@@ -85,6 +85,7 @@ function door(tolerance: number): RegridRunner {
           continue;
         }
         const slope = (x - slots[KEPT_VALUE]!) / (t - slots[KEPT_MS]!);
+        // Slopes that overflow are all infinite, however different.
         const isPassing = slope >= slots[SLOPE_MIN]! && slope <= slots[SLOPE_MAX]! && Number.isFinite(slope);
         if (slots[HELD_COUNT] === 1 && !isPassing) keepHeld(slots, out);
         hold(slots, t, x);
