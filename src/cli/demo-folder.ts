@@ -1,5 +1,6 @@
 import { WindrowError } from '../core/errors.js';
-import { codeOf, fileFailure } from './failure.js';
+import { systemCode } from '../storage/system-code.js';
+import { fileFailure } from './failure.js';
 import type { Io } from './terminal/io.js';
 
 /**
@@ -15,7 +16,7 @@ export function demoFolder({ fs, tempFolder }: Pick<Io, 'fs' | 'tempFolder'>): s
   try {
     fs.mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw fileFailure(error, `the folder ${path}`, 'write');
+    if (systemCode(error) !== 'EEXIST') throw fileFailure(error, `the folder ${path}`, 'write');
   }
   const found = fs.lstatSync(path);
   const isPrivate = userId === undefined || (found.uid === userId && (found.mode & 0o077) === 0);

@@ -1,5 +1,6 @@
 import { type ErrorCode, InputError, OutputLimitError, WindrowError } from '../core/errors.js';
 import { optionName } from '../formats/table/table-options.js';
+import { systemCode } from '../storage/system-code.js';
 
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
@@ -22,7 +23,7 @@ const WRONG_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /** Whether the reader of our output has gone, as with `| head`: that is no failure. */
 export function isClosedPipe(error: unknown): boolean {
-  return codeOf(error) === 'EPIPE';
+  return systemCode(error) === 'EPIPE';
 }
 
 export function exitCodeOf(error: unknown): number {
@@ -59,8 +60,8 @@ export function unlessMissing(error: unknown): undefined {
 
 // The package that an import lacks; packages are optional (`--omit=optional`).
 function missingPackageOf(error: unknown): string | undefined {
-  if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') return undefined;
-  return /^Cannot find package '([^']+)'/.exec((error as Error).message)?.[1]; // codeOf knows it for an Error
+  if (systemCode(error) !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  return /^Cannot find package '([^']+)'/.exec((error as Error).message)?.[1]; // systemCode knows it for an Error
 }
 
 /**
@@ -68,7 +69,7 @@ function missingPackageOf(error: unknown): string | undefined {
  * returned unchanged.
  */
 export function fileFailure(error: unknown, file: string, doing: 'read' | 'write'): unknown {
-  const code = codeOf(error);
+  const code = systemCode(error);
   if (error instanceof WindrowError || code === undefined || code === 'EPIPE') return error;
   const [known, sentence] = describeCode(code, doing);
   return new WindrowError(known, `${file}: ${sentence}`, { cause: error });
@@ -90,16 +91,12 @@ function describeCode(code: string, doing: 'read' | 'write'): [code: ErrorCode, 
     case 'EROFS':
       return ['file.denied', `its file system is read-only (${code}); mount it for writing, or write elsewhere`];
     case 'ENOSPC':
-    case 'EDQUOT':
     case 'EFBIG':
       return ['file.full', `the disk is full (${code}); free some space, or write elsewhere`];
+    case 'EDQUOT':
+      return ['file.full', `the quota of this user is used up (${code}); free some space, or write elsewhere`];
     default:
       if (doing === 'read') return ['file.read', `could not be read (${code})`];
       return ['file.write', `could not be written (${code})`];
   }
-}
-
-export function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }

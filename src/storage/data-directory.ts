@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, WindrowError } from '../core/errors.js';
+import { emptyReserve } from './sqlite/disk-space.js';
+import { systemCode } from './system-code.js';
 
 /**
- * Creates the data directory if it is missing, for its owner only, and checks that files can be created in it. It
- * creates one folder at a time: below one that refuses them, such as /proc, Node's `recursive` never returns.
+ * Creates the data directory if it is missing, for its owner only, and checks that files can be written in it; on a
+ * full disk, in the space that its store has reserved. It creates one folder at a time: below one that refuses them,
+ * such as /proc, Node's `recursive` never returns.
  *
  * @returns the folders that it created, each after the one that holds it.
  * @throws WindrowError that names the obstacle.
@@ -20,12 +23,32 @@ export function prepareDataDirectory(directory: string): readonly string[] {
       createFolder(folder);
       place = folder;
     }
-    writeFileSync(probe, '', { mode: 0o600 });
-    rmSync(probe);
+    try {
+      tryOut(probe);
+    } catch (error) {
+      if (!isFull(error) || !emptyReserve(path)) throw error;
+      tryOut(probe);
+    }
     return missing;
   } catch (error) {
-    throw isSystemError(error) ? unusable(directory, place, error) : error;
+    throw unusable(directory, place, error);
   }
+}
+
+/** As much as SQLite needs for the index of its write-ahead log. */
+const PROBE_BYTES = 32 * 1024;
+
+function tryOut(path: string): void {
+  try {
+    writeFileSync(path, new Uint8Array(PROBE_BYTES), { mode: 0o600 });
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+function isFull(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 function createFolder(path: string): void {
@@ -37,26 +60,21 @@ function createFolder(path: string): void {
   }
 }
 
-interface SystemError extends Error {
-  readonly code: string;
-}
-
-function isSystemError(error: unknown): error is SystemError {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string';
-}
-
 const MENDS: Readonly<Record<string, readonly [code: ErrorCode, mend: string]>> = {
   EACCES: ['file.denied', 'check its permissions and the user that windrow runs as'],
   EPERM: ['file.denied', 'check its permissions and the user that windrow runs as'],
   EROFS: ['file.denied', 'its file system is read-only; mount it for writing, or use another folder'],
   ENOSPC: ['file.full', 'free some space on the disk, or use another folder'],
-  EDQUOT: ['file.full', 'free some space on the disk, or use another folder'],
+  EDQUOT: ['file.full', 'the quota of this user is used up; free some space, or use another folder'],
   ENOTDIR: ['file.missing', 'it is not a folder; use another path'],
   EEXIST: ['file.missing', 'a file or a broken link has this name; use another path'],
 };
 
-function unusable(directory: string, place: string, error: SystemError): WindrowError {
-  const [code, mend] = MENDS[error.code] ?? ['file.missing', 'it does not accept files; use a folder on a disk'];
-  const problem = `cannot create files in ${place} (${error.code})`;
+/** Turns an error of the operating system into one of windrow; another is returned unchanged. */
+function unusable(directory: string, place: string, error: unknown): unknown {
+  const systemError = systemCode(error);
+  if (systemError === undefined) return error;
+  const [code, mend] = MENDS[systemError] ?? ['file.missing', 'it does not accept files; use a folder on a disk'];
+  const problem = `cannot create files in ${place} (${systemError})`;
   return new WindrowError(code, `the data directory ${directory}: ${problem}: ${mend}`, { cause: error });
 }

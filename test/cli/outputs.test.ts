@@ -1,6 +1,7 @@
 // What a run writes besides its results, and that each output appears completely or not at all.
 import * as nodeFs from 'node:fs';
 import { lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { constants } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWorld, minutesCsv, requestText, type World, type WorldOptions } from './world.js';
 
@@ -13,12 +14,20 @@ function doubling(options: WorldOptions = {}, count = 3): World {
   return world;
 }
 
+const NO_SPACE = { code: 'ENOSPC', errno: -constants.errno.ENOSPC, syscall: 'write' };
+/** As Node tells of a used-up quota. */
+const NO_QUOTA = {
+  code: `Unknown system error -${constants.errno.EDQUOT}`,
+  errno: -constants.errno.EDQUOT,
+  syscall: 'write',
+};
+
 /** `node:fs` on a disk with `roomBytes` of free space. */
-function smallDisk(roomBytes: number): WorldOptions['fs'] {
+function smallDisk(roomBytes: number, full = NO_SPACE): WorldOptions['fs'] {
   let written = 0;
   const writeSync = (descriptor: number, bytes: Uint8Array, offset: number, length: number): number => {
     const count = Math.min(length, roomBytes - written);
-    if (count <= 0) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    if (count <= 0) throw Object.assign(new Error(`${full.code}: write`), full);
     written += count;
     return nodeFs.writeSync(descriptor, bytes, offset, count);
   };
@@ -103,11 +112,14 @@ describe('outputs of a run', () => {
     expect(world.files()).toEqual(['office.csv', 'out.csv', 'request.json']);
   });
 
-  it('a full disk is reported, and nothing is left behind', async () => {
-    const world = doubling({ fs: smallDisk(2000) }, 1000);
+  it.each([
+    [NO_SPACE, 'the disk is full (ENOSPC)'],
+    [NO_QUOTA, 'the quota of this user is used up (EDQUOT)'],
+  ])('a full disk is reported, and nothing is left behind: $code', async (full, problem) => {
+    const world = doubling({ fs: smallDisk(2000, full) }, 1000);
     const { code, stderr } = await world.run(...RUN, '--output', '~/out.csv');
     expect(code).toBe(1);
-    expect(stderr).toBe('windrow: ~/out.csv: the disk is full (ENOSPC); free some space, or write elsewhere\n');
+    expect(stderr).toBe(`windrow: ~/out.csv: ${problem}; free some space, or write elsewhere\n`);
     expect(world.files()).toEqual(['office.csv', 'request.json']);
   });
 

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StorageFullError } from '../../src/storage/index.js';
@@ -8,7 +7,8 @@ import type { OpenedStorage } from './conformance/opened-storage.js';
 import { thing } from './conformance/some-things.js';
 import { blobs, suiteTables, things } from './conformance/tables.js';
 import { failAt, type Held, hold, openDatabase } from './faults.js';
-import { openTemporary, temporaryDirectory } from './open-temporary.js';
+import { openTemporary } from './open-temporary.js';
+import { fillUp, smallDisk } from './small-disk.js';
 
 const SHARD = 2;
 const MEGABYTE = new Uint8Array(1024 * 1024).fill(7);
@@ -256,38 +256,8 @@ describe('failures under the store', () => {
   });
 });
 
-/** A file system of some megabytes, which only root can make. */
-function smallFileSystem(megabytes: number): { readonly path: string; remove(): void } | undefined {
-  const { path, remove } = temporaryDirectory();
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { stdio: 'ignore' });
-  } catch {
-    remove();
-    return undefined;
-  }
-  return {
-    path,
-    remove: () => {
-      // Lazily: the file of a closed store stays open until its statements are garbage-collected.
-      execFileSync('umount', ['-l', path]);
-      remove();
-    },
-  };
-}
-
-function fillUp(path: string): void {
-  const file = openSync(path, 'w');
-  try {
-    for (;;) writeSync(file, new Uint8Array(4096));
-  } catch {
-    // The disk is full.
-  } finally {
-    closeSync(file);
-  }
-}
-
 describe('a full disk', () => {
-  const disk = smallFileSystem(48);
+  const disk = smallDisk(48);
   let opened: OpenedStorage | undefined;
   afterEach(async () => {
     await opened?.dispose();

@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
-import { closeSync, ftruncateSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, ftruncateSync, openSync, statfsSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Database } from './database.js';
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -10,12 +11,14 @@ const CHUNK_BYTES = 1024 * 1024;
  * that free space (deletions, compaction) still work; once the space can be reserved again, all writes do.
  */
 export class Reserve {
+  readonly #directory: string;
   readonly #path: string;
   readonly #byteCount: number;
   #isHeld: boolean;
 
   constructor(directory: string, byteCount: number) {
-    this.#path = join(directory, 'windrow.reserve');
+    this.#directory = directory;
+    this.#path = join(directory, RESERVE);
     this.#byteCount = byteCount;
     this.#isHeld = this.#isWhole() || this.take();
   }
@@ -29,7 +32,7 @@ export class Reserve {
   release(): boolean {
     if (this.#byteCount === 0) return false;
     this.#isHeld = false;
-    this.#empty();
+    emptyReserve(this.#directory);
     return true;
   }
 
@@ -61,13 +64,19 @@ export class Reserve {
       return false;
     }
   }
+}
 
-  #empty(): void {
-    try {
-      truncateSync(this.#path);
-    } catch {
-      // There is nothing to free.
-    }
+const RESERVE = 'windrow.reserve';
+
+/** Frees the space that is reserved in a directory; false if there is none. */
+export function emptyReserve(directory: string): boolean {
+  const path = join(directory, RESERVE);
+  try {
+    const { size } = statSync(path);
+    truncateSync(path);
+    return size > 0;
+  } catch {
+    return false;
   }
 }
 
@@ -91,4 +100,22 @@ export function isTrimDue(database: Database, isFull: boolean): boolean {
 /** Shortens the file by some free pages, few, so that nobody waits for long. */
 export function trim(database: Database): void {
   database.all(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
+}
+
+/** The type of file system that statfs(2) gives for btrfs. */
+const BTRFS = 0x9123683e;
+
+/**
+ * SQLite maps the index of the write-ahead log into memory. btrfs writes a changed page to a new place, and if there is
+ * none, the system ends the process (SIGBUS). So the index is created as a file whose pages stay where they are.
+ */
+export function keepIndexInPlace(path: string): void {
+  if (statfsSync(dirname(path)).type !== BTRFS) return;
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It exists, and chattr takes only empty files.
+    return;
+  }
+  spawnSync('chattr', ['+C', path], { stdio: 'ignore' });
 }

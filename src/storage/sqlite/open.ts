@@ -14,7 +14,7 @@ import {
   type OpenDatabase,
   SqliteFailure,
 } from './database.js';
-import { Reserve } from './disk-space.js';
+import { keepIndexInPlace, Reserve } from './disk-space.js';
 import { watchPlaces } from './places.js';
 import { migrate, newestVersion, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
 import { SqliteStorage } from './storage.js';
@@ -113,6 +113,7 @@ function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): 
   for (const name of [FILE_NAME, ...COMPANIONS]) refuseOther(join(directory, name));
   // SQLite gives the files beside it the same permissions.
   createFile(path);
+  keepIndexInPlace(`${path}-shm`);
   const database = open(path);
   try {
     // Long enough for another process to create the tables.
