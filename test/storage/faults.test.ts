@@ -153,6 +153,17 @@ describe('failures under the store', () => {
     },
   );
 
+  it('after a failed write, a page that cannot be read is the fault of the disk: nothing is called damaged', async () => {
+    const { storage } = opened;
+    held.before = failAt('COMMIT', 'io');
+    await expect(storage.transaction(SHARD, insert('a'))).rejects.toMatchObject({ code: 'storage.unknown' });
+    held.before = failAt('SELECT', 'damaged', Infinity);
+    const failed = { code: 'storage.failed', message: expect.stringContaining('cannot be read now') };
+    await expect(storage.read(SHARD, ids)).rejects.toMatchObject(failed);
+    held.before = () => {};
+    expect(await storage.read(SHARD, ids)).toEqual(['kept']);
+  });
+
   it('a COMMIT that reports failure after it took effect does not upset the commit numbers', async () => {
     const { storage } = opened;
     held.after = failAt('COMMIT', 'full');

@@ -94,7 +94,7 @@ export class SqliteStorage implements Storage {
           tx = reader;
           return await this.#quietWatch.run([reader], () => work(reader));
         } catch (error) {
-          throw this.#parts.explain(error);
+          throw this.#explain(error);
         } finally {
           tx?.end();
           if (tx !== undefined) this.#endReading();
@@ -117,7 +117,7 @@ export class SqliteStorage implements Storage {
     try {
       if (isKnown()) return this.#counters.numbersOf(shard).durableCommit;
     } catch (error) {
-      throw this.#parts.explain(error);
+      throw this.#explain(error);
     }
     return this.read(shard, async (tx) => tx.lastCommit);
   }
@@ -247,7 +247,7 @@ export class SqliteStorage implements Storage {
     create: (resolve: (result: Result) => void, reject: (error: unknown) => void) => Job,
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#push(create(resolve, (error) => reject(this.#parts.explain(error))));
+      this.#push(create(resolve, (error) => reject(this.#explain(error))));
     });
   }
 
@@ -387,6 +387,11 @@ export class SqliteStorage implements Storage {
     }
   }
 
+  #explain(error: unknown): unknown {
+    const isOfFile = error instanceof SqliteFailure && (error.kind === 'damaged' || error.kind === 'io');
+    return isOfFile && this.#stopped !== undefined ? unreadable(error) : this.#parts.explain(error);
+  }
+
   #assertUsable(shard: number): void {
     if (this.#closing !== undefined) throw new StorageError('storage.closed', 'the store is closed');
     checkShard(shard);
@@ -403,6 +408,16 @@ function stopped(cause: unknown): StorageError {
     'storage.failed',
     `the disk failed while the store was written (${message}): this process refuses further writes but still ` +
       'reads; check the disk and the system log, then restart it',
+    { cause },
+  );
+}
+
+/** After a failed write, what SQLite calls damaged is most likely a page that the disk cannot read. */
+function unreadable(cause: SqliteFailure): StorageError {
+  return new StorageError(
+    'storage.failed',
+    `the disk failed while the store was written, and cannot be read now (${cause.message}): ` +
+      'check the disk and the system log, then restart this process',
     { cause },
   );
 }
