@@ -153,7 +153,7 @@ describe('failures under the store', () => {
     },
   );
 
-  it('after a failed write, a page that cannot be read is the fault of the disk: nothing is called damaged', async () => {
+  it('after a failed write, a page that cannot be read is the fault of the disk, not damage', async () => {
     const { storage } = opened;
     held.before = failAt('COMMIT', 'io');
     await expect(storage.transaction(SHARD, insert('a'))).rejects.toMatchObject({ code: 'storage.unknown' });

@@ -4,6 +4,7 @@ import type { Field, RecordBatch } from 'apache-arrow';
 import { WindrowError } from '../../core/errors.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
+import { joinedFiles } from '../joined-files.js';
 import { microsOf } from '../table/epoch.js';
 import type { Cells, TableReader } from '../table/table-reader.js';
 import {
@@ -215,7 +216,7 @@ function checkIsOne(index: Arrow.RecordBatchReader['footer'], indexAt: number): 
   const blocks = [...(index?.recordBatches() ?? []), ...(index?.dictionaryBatches() ?? [])];
   const ends = blocks.map(({ offset, metaDataLength, bodyLength }) => offset + metaDataLength + bodyLength);
   if (ends.length === 0 || indexAt - Math.max(...ends) <= 2 * 64) return;
-  throw new Error('it is several files in one, and the index is that of the last: give each as an input of its own');
+  throw joinedFiles();
 }
 
 async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

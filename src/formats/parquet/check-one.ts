@@ -1,4 +1,5 @@
 import type { AsyncBuffer, FileMetaData } from 'hyparquet';
+import { joinedFiles } from '../joined-files.js';
 
 /**
  * Checks that the index of a file is that of the whole file. `cat` joins files into one with the index of the last,
@@ -23,8 +24,7 @@ export async function checkIsOne(file: AsyncBuffer, metadata: FileMetaData): Pro
   const restBytes = file.byteLength - 8 - indexBytes - ends.reduce((a, b) => Math.max(a, b), 0);
   if (restBytes < 12) return;
   const border = new TextDecoder().decode(await file.slice(restBytes - 4, restBytes + 4));
-  if (border !== 'PAR1PAR1') return;
-  throw new Error('it is several files in one, and the index is that of the last: give each as an input of its own');
+  if (border === 'PAR1PAR1') throw joinedFiles();
 }
 
 function endOf(offset: bigint | number = 0, length: bigint | number = 0): number {
