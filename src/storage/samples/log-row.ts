@@ -3,9 +3,9 @@ import { formatInstant } from '../../core/instant.js';
 import { DamagedSamplesError } from '../errors.js';
 import type { SampleLogRow } from '../tables/samples.js';
 import { isDeletion, type LogHeads, readChange, readInto, readLogHeads } from './log-bytes.js';
-import { sortNearlySorted } from './nearly-sorted.js';
 import { combineAll, NO_PATCH, outside, type Patch, sliceColumns } from './patch.js';
 import type { Columns, DamagedRange, TimeRange } from './samples.js';
+import { sortByTime } from './sort-by-time.js';
 
 const place = new Float64Array(2);
 const placeBytes = new Uint8Array(place.buffer);
@@ -83,8 +83,8 @@ export interface FoundChange {
 }
 
 /**
- * Combines the changes of one series into a patch. If they only add samples, nearly in order, as most do, sorting them
- * in one pair of columns is enough.
+ * Combines the changes of one series into a patch. If they only add samples, as most do, sorting them in one pair of
+ * columns is enough.
  */
 export function patchOfFound(changes: readonly FoundChange[]): Patch {
   const damaged = damageLeft(changes);
@@ -92,14 +92,12 @@ export function patchOfFound(changes: readonly FoundChange[]): Patch {
     return { ...patchOfFound(changes.filter(({ damage }) => damage === undefined)), damaged };
   }
   if (changes.length === 0) return NO_PATCH;
-  const added = addedBy(changes);
-  if (added !== undefined) return { ...added, deleted: [] };
+  if (!changes.some(({ heads, index }) => isDeletion(heads, index))) return { ...addedBy(changes), deleted: [] };
   return combineAll(changes.map(({ bytes, heads, index }) => patchOf(readChange(bytes, heads, index))));
 }
 
-/** The samples of changes that delete nothing; undefined if some delete, or are too far out of order. */
-function addedBy(changes: readonly FoundChange[]): Columns | undefined {
-  if (changes.some(({ heads, index }) => isDeletion(heads, index))) return undefined;
+/** The samples of changes that delete nothing. */
+function addedBy(changes: readonly FoundChange[]): Columns {
   const count = changes.reduce((sum, { heads, index }) => sum + heads.counts[index]!, 0);
   const columns = { timeMs: new Float64Array(count), value: new Float64Array(count) };
   let at = 0;
@@ -107,8 +105,7 @@ function addedBy(changes: readonly FoundChange[]): Columns | undefined {
     readInto(bytes, heads, index, columns, at);
     at += heads.counts[index]!;
   }
-  const left = sortNearlySorted(columns);
-  return left === undefined ? undefined : sliceColumns(columns, 0, left);
+  return sliceColumns(columns, 0, sortByTime(columns));
 }
 
 /**

@@ -31,6 +31,17 @@ export function overlay(columns: Columns, patch: Patch): Columns {
   return merge(kept, patch);
 }
 
+/** How many samples `overlay` would give for columns with these times. */
+export function countOverlaid(timeMs: Float64Array, { timeMs: added, deleted }: Patch): number {
+  let count = timeMs.length + added.length;
+  for (const { fromMs, untilMs } of deleted) count -= indexAt(timeMs, untilMs) - indexAt(timeMs, fromMs);
+  for (const time of added) {
+    const isStored = timeMs[indexAt(timeMs, time)] === time;
+    if (isStored && !deleted.some(({ fromMs, untilMs }) => time >= fromMs && time < untilMs)) count--;
+  }
+  return count;
+}
+
 /** Combines consecutive patches, by halves: one by one would copy the first again and again. */
 export function combineAll(patches: readonly Patch[]): Patch {
   return combineHalves(joinRising(patches));

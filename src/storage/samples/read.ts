@@ -3,7 +3,16 @@ import { DamagedSamplesError } from '../errors.js';
 import { countWork } from '../next-turn.js';
 import type { Reader } from '../storage.js';
 import { provisionalSamples, type SegmentHead, type SeriesRow } from '../tables/samples.js';
-import { between, indexAt, isEmptyPatch, overlay, type Patch, patchBetween, sliceColumns } from './patch.js';
+import {
+  between,
+  countOverlaid,
+  indexAt,
+  isEmptyPatch,
+  overlay,
+  type Patch,
+  patchBetween,
+  sliceColumns,
+} from './patch.js';
 import { type Columns, concatenate, NO_COLUMNS, type SampleRange, type SeriesInfo, type TimeRange } from './samples.js';
 import {
   checkSegment,
@@ -16,6 +25,7 @@ import {
   touchedAreas,
   unpackProvisional,
   unpackSegments,
+  unpackTimes,
 } from './segments.js';
 
 /** A series as a reader found it; the patch has what its segments lack. */
@@ -144,7 +154,8 @@ export async function countSamples(tx: Reader, { key, patch }: OpenSeries, range
 
 async function countOf(tx: Reader, seriesKey: number, { endMs }: SegmentHead, patch: Patch, range: TimeRange) {
   const [segment] = await segmentsFrom(tx, seriesKey, endMs, 1);
-  return between(overlay(unpackSegments([segment!]), patch), range.fromMs, range.untilMs).timeMs.length;
+  const timeMs = unpackTimes(segment!);
+  return countOverlaid(timeMs.subarray(indexAt(timeMs, range.fromMs), indexAt(timeMs, range.untilMs)), patch);
 }
 
 const HEADS_PER_TURN = 1000;
@@ -186,7 +197,7 @@ async function countFinals(tx: Reader, row: SeriesRow, series: OpenSeries): Prom
   for await (const { segment, patch } of touchedAreas(new SegmentCursor(tx, row.seriesKey), series.patch)) {
     if (segment === undefined) count += patch.timeMs.length;
     else if (isErased(segment, patch)) count += patch.timeMs.length - segment.sampleCount;
-    else count += overlay(unpackSegments([segment]), patch).timeMs.length - segment.sampleCount;
+    else count += countOverlaid(unpackTimes(segment), patch) - segment.sampleCount;
   }
   if (deleted.length === 0) {
     return { sampleCount: count, firstMs: Math.min(firstMs, timeMs[0]!), lastMs: Math.max(lastMs, timeMs.at(-1)!) };

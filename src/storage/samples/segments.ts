@@ -58,6 +58,26 @@ export function unpackSegments(rows: readonly SegmentRow[]): Columns {
   }
 }
 
+/**
+ * The times of a segment's samples.
+ *
+ * @throws DamagedSamplesError if it is damaged.
+ */
+export function unpackTimes(row: SegmentRow): Float64Array {
+  checkSegment(row);
+  try {
+    return timesOf(row);
+  } catch (error) {
+    throw damaged(row, error);
+  }
+}
+
+function timesOf({ sampleCount, times }: PackedColumns): Float64Array {
+  const timeMs = new Float64Array(sampleCount);
+  readColumn(new ByteReader(times), timeMs, 0, sampleCount);
+  return timeMs;
+}
+
 function isSound(row: SegmentRow): boolean {
   return row.checksum === checksumOf(row);
 }
@@ -77,12 +97,10 @@ export function checkStart(row: SegmentRow, untilMs: number): void {
 }
 
 /** Where a damaged segment starts: the earlier of what it says and what its times say, as far as they can be read. */
-function startOfDamaged({ startMs, endMs, sampleCount, times }: SegmentRow): number {
-  const saidMs = Math.min(startMs, endMs);
+function startOfDamaged(row: SegmentRow): number {
+  const saidMs = Math.min(row.startMs, row.endMs);
   try {
-    const timeMs = new Float64Array(sampleCount);
-    readColumn(new ByteReader(times), timeMs, 0, sampleCount);
-    const firstMs = timeMs[0] ?? saidMs;
+    const firstMs = timesOf(row)[0] ?? saidMs;
     return firstMs >= TIME_MS_MIN && firstMs < saidMs ? firstMs : saidMs;
   } catch (error) {
     if (error instanceof RangeError) return saidMs;

@@ -51,8 +51,8 @@ export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleS
 }
 
 const CHANGES_PER_TURN = 1000;
-/** Series to describe: for each, segments that the log touches may be unpacked. */
-const DESCRIBED_PER_TURN = 50;
+/** For how long one reader describes series, for each of which segments that the log touches may be unpacked. */
+const DESCRIBING_MS_MAX = 5;
 const RESULTS_READ = 500;
 /** The most samples of changes in memory, beyond those of a commit: 16 MB. */
 const SAMPLES_READ_MAX = 1_000_000;
@@ -227,20 +227,26 @@ export class SampleStore {
     return { key, patch, isPreviewed, hasSegments: seen?.row.sampleCount !== 0 };
   }
 
-  /** The series of an organisation with their time ranges, in order of (timeseriesId, metric), after a place. */
+  /**
+   * The series of an organisation with their time ranges, in order of (timeseriesId, metric), after a place; fewer than
+   * asked for if it takes long to describe them, as writers wait meanwhile.
+   *
+   * @returns `isAll` unless more may follow.
+   */
   async list(
     tx: Reader,
     organisation: string,
     options: { readonly timeseriesId?: string; readonly after?: SeriesReference; readonly limit?: number } = {},
-  ): Promise<SeriesInfo[]> {
-    const { timeseriesId, after, limit } = options;
+  ): Promise<{ readonly infos: readonly SeriesInfo[]; readonly isAll: boolean }> {
+    const { timeseriesId, after, limit = Infinity } = options;
     const rows = await tx.find(series, {
       where: [...equal({ organisation }), ...(timeseriesId === undefined ? [] : equal({ timeseriesId }))],
       orderBy: [{ column: 'timeseriesId' }, { column: 'metric' }],
       ...(after === undefined ? {} : { after: [after.timeseriesId, after.metric] }),
-      ...(limit === undefined ? {} : { limit }),
+      ...(limit === Infinity ? {} : { limit }),
     });
-    return this.#describe(tx, rows);
+    const infos = await this.#describe(tx, rows);
+    return { infos, isAll: infos.length === rows.length && rows.length < limit };
   }
 
   async info(tx: Reader, organisation: string, of: SeriesReference): Promise<SeriesInfo | undefined> {
@@ -253,13 +259,17 @@ export class SampleStore {
     return seen === undefined ? tx.get(series, keyOf(organisation, of)) : (seen.row ?? undefined);
   }
 
+  /** Describes the first of these series: at least one, and as many as there is time for. */
   async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
     this.log.noteRead(tx.shard);
-    const log = await this.#parts.logs.open(tx, await readProgress(tx));
+    const { logs, clock } = this.#parts;
+    const log = await logs.open(tx, await readProgress(tx));
+    const startMs = clock.nowMs();
     const infos: SeriesInfo[] = [];
-    for await (const row of inTurns(rows, DESCRIBED_PER_TURN)) {
+    for (const row of rows) {
       const { organisation, seriesKey: key } = row;
       infos.push(await describeSeries(tx, row, await log.patchOf({ organisation, key })));
+      if (clock.nowMs() - startMs >= DESCRIBING_MS_MAX) break;
     }
     return infos;
   }

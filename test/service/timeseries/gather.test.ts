@@ -12,6 +12,7 @@ import type { Ingest } from '../../../src/service/timeseries/write/sink.js';
 import { nextTurn } from '../../../src/storage/next-turn.js';
 import { placementOf, shardOf } from '../../../src/storage/shard.js';
 import { type Bed, openBed } from '../../storage/samples/bed.js';
+import { listAll } from '../../storage/samples/list-all.js';
 import { openTestService, type TestService } from '../app.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -231,7 +232,7 @@ describe('concurrent requests', () => {
     ]);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 409, 200, 400, 200]);
     expect(answers[4]!.json().data).toEqual({ samples: 1, missing: 0, duplicate: 1, isRepeated: false });
-    const lists = await Promise.all(shards.map((shard) => storage.read(shard, (tx) => samples.list(tx, 'acme'))));
+    const lists = await Promise.all(shards.map((shard) => storage.read(shard, (tx) => listAll(samples, tx, 'acme'))));
     const found = lists.flat().map(({ timeseriesId }) => timeseriesId);
     // Each shard stores its part of a body as a whole.
     const isStoredWithResult = shards.length > 1 && placeOf('b') !== placeOf('r');

@@ -9,6 +9,7 @@ import { sampleLog, series } from '../../../src/storage/tables/samples.js';
 import { turnsDuring } from '../../service/turns-during.js';
 import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
 import { compactNow } from './compact-now.js';
+import { listAll } from './list-all.js';
 
 // The cache in memory is never ahead of the disk, and never hides what another process changed there.
 
@@ -62,7 +63,7 @@ describe('known series', () => {
     expect(await bed.read((tx) => timesOf(tx, b))).toEqual([]);
     // Samples written by name go to the current series of that name, not to the one that was dropped.
     await append(b, 9);
-    expect(await bed.read((tx) => bed.samples.list(tx, ORGANISATION))).toMatchObject([
+    expect(await bed.read((tx) => listAll(bed.samples, tx, ORGANISATION))).toMatchObject([
       { ...a, sampleCount: 1, firstMs: 1 },
       { ...b, sampleCount: 1, firstMs: 9 },
     ]);

@@ -7,6 +7,7 @@ import type { Reader } from '../../../src/storage/storage.js';
 import { type SegmentRow, sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 import { compactNow } from './compact-now.js';
+import { listAll } from './list-all.js';
 
 // A bit flips in a row of the log: what it may have changed is named and refused, and nothing else.
 
@@ -89,7 +90,7 @@ describe('a damaged row of the log', () => {
     await expect(countOf(a, { limit: 150 })).rejects.toMatchObject(damaged);
     await expect(countOf(a, { limit: 150, isDescending: true })).rejects.toMatchObject(damaged);
     // Lists count what is readable.
-    const infos = await bed.read((tx) => bed.samples.list(tx, ORGANISATION));
+    const infos = await bed.read((tx) => listAll(bed.samples, tx, ORGANISATION));
     expect(infos.map(({ timeseriesId, sampleCount }) => [timeseriesId, sampleCount])).toEqual([
       ['a', 200],
       ['b', 0],

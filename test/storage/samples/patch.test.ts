@@ -2,15 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeLogRow, type KeyedChange, readChange, readLogHeads } from '../../../src/storage/samples/log-bytes.js';
 import { patchOf } from '../../../src/storage/samples/log-row.js';
-import { sortNearlySorted } from '../../../src/storage/samples/nearly-sorted.js';
 import {
   combine,
   combineAll,
+  countOverlaid,
   overlay,
   type Patch,
   patchBetween,
   sliceColumns,
 } from '../../../src/storage/samples/patch.js';
+import { sortByTime } from '../../../src/storage/samples/sort-by-time.js';
 import { expectEqual } from '../../equality.js';
 import { applyToModel, changeArbitrary, columnsOf, expectSameColumns, type Model, modelColumns } from './model.js';
 
@@ -21,28 +22,18 @@ const model = changes.map((some) => {
   return filled;
 });
 
-describe('almost ordered columns', () => {
-  it('are sorted by time, keeping the last of equal times, or left as they are if there is more disorder', () => {
+describe('columns', () => {
+  it('are sorted by time, in order or not, and keep the last of equal times', () => {
     const disorder = fc.constantFrom(0, 2, 10, 1000);
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { maxLength: 200 }), disorder, (drawn, most) => {
         const timeMs = Float64Array.from(drawn, (number, i) => i + (most === 0 ? 0 : number % most));
         const value = Float64Array.from(drawn.keys());
         const expected: Model = new Map(drawn.map((_, i) => [timeMs[i]!, value[i]!]));
-        const columns = { timeMs: timeMs.slice(), value: value.slice() };
-        const left = sortNearlySorted(columns);
-        if (left !== undefined) {
-          expectSameColumns(sliceColumns(columns, 0, left), modelColumns(expected));
-        } else {
-          const found = new Map(Array.from(columns.timeMs, (ms, i) => [ms, columns.value[i]!]));
-          expectSameColumns(modelColumns(found), modelColumns(expected));
-          expectEqual(
-            [...columns.value].sort((a, b) => a - b),
-            [...value],
-          );
-        }
+        const columns = { timeMs, value };
+        expectSameColumns(sliceColumns(columns, 0, sortByTime(columns)), modelColumns(expected));
       }),
-      { numRuns: 1000 },
+      { numRuns: 2000 },
     );
   });
 });
@@ -55,6 +46,7 @@ describe('patches of samples', () => {
         for (const change of some) applyToModel(expected, change);
         const patch = combineAll(some.map(patchOf));
         expectSameColumns(overlay(modelColumns(stored), patch), modelColumns(expected));
+        expect(countOverlaid(modelColumns(stored).timeMs, patch)).toBe(expected.size);
       }),
       { numRuns: 1000 },
     );

@@ -8,6 +8,7 @@ import type { Reader, Transaction } from '../../../src/storage/storage.js';
 import { expectEqual } from '../../equality.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 import { compactNow } from './compact-now.js';
+import { listAll } from './list-all.js';
 import { applyToModel, expectSameColumns, type Model, modelColumns } from './model.js';
 import { type Act, METRICS, RESULT, rangeArbitrary, type Step, stepArbitrary } from './steps.js';
 
@@ -194,7 +195,7 @@ async function expectWorld(
   world: World,
   ranges: readonly SampleRange[],
 ): Promise<void> {
-  const infos = await samples.list(tx, ORGANISATION, { timeseriesId });
+  const infos = await listAll(samples, tx, ORGANISATION, { timeseriesId });
   expectEqual(
     infos.map(({ metric }) => metric),
     [...world.finals.keys()].sort(),

@@ -2,10 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
 import { Compactor } from '../../../src/storage/samples/compaction/compactor.js';
 import { ForgottenChangesError, ResultSeriesError } from '../../../src/storage/samples/samples.js';
+import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { SegmentRow } from '../../../src/storage/tables/samples.js';
 import { logProgress, sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
 import { compactNow } from './compact-now.js';
+import { listAll } from './list-all.js';
 import { columnsOf } from './model.js';
 
 const a: SeriesReference = { timeseriesId: 'a', metric: 'Raw' };
@@ -83,12 +85,24 @@ describe('an append', () => {
         { ...b, timeMs: none, value: none },
       ]),
     );
-    const infos = await bed.read((tx) => bed.samples.list(tx, ORGANISATION));
+    const infos = await bed.read((tx) => listAll(bed.samples, tx, ORGANISATION));
     expect(infos).toEqual([
       { ...a, itemId: null, sampleCount: 3, firstMs: 0, lastMs: 2000 },
       { ...b, itemId: null, sampleCount: 0, firstMs: null, lastMs: null },
     ]);
-    expect(await bed.read((tx) => bed.samples.list(tx, 'another organisation'))).toEqual([]);
+    expect(await bed.read((tx) => listAll(bed.samples, tx, 'another organisation'))).toEqual([]);
+  });
+
+  it('is listed in parts where it takes long, so that others get their turn', async () => {
+    for (const of of [a, b]) await append(of, 0, 2);
+    let nowMs = 0;
+    const slow = createSampleStore({ clock: { nowMs: () => (nowMs += 10) } });
+    const partAfter = (after?: SeriesReference) =>
+      bed.read((tx) => slow.list(tx, ORGANISATION, after === undefined ? {} : { after }));
+    const describedAs = (of: SeriesReference) => [{ ...of, itemId: null, sampleCount: 2, firstMs: 0, lastMs: 1000 }];
+    expect(await partAfter()).toEqual({ infos: describedAs(a), isAll: false });
+    expect(await partAfter(a)).toEqual({ infos: describedAs(b), isAll: true });
+    expect(await bed.read((tx) => listAll(slow, tx, ORGANISATION))).toEqual([...describedAs(a), ...describedAs(b)]);
   });
 
   it('to a result is refused unless an item makes it; provisional samples are only for results', async () => {
@@ -103,7 +117,7 @@ describe('an append', () => {
   it('with times out of order is refused as the caller’s mistake, and nothing is written', async () => {
     const change = { ...a, timeMs: Float64Array.of(1, 1), value: Float64Array.of(1, 2) };
     await expect(bed.write((tx) => bed.samples.append(tx, ORGANISATION, [change]))).rejects.toThrow('do not rise');
-    expect(await bed.read((tx) => bed.samples.list(tx, ORGANISATION))).toEqual([]);
+    expect(await bed.read((tx) => listAll(bed.samples, tx, ORGANISATION))).toEqual([]);
   });
 });
 
@@ -285,5 +299,5 @@ describe('the compactor', () => {
 
 it('series belong to the shard they were written to', async () => {
   await append(a, 0, 10);
-  expect(await bed.storage.read(SHARD + 1, (tx) => bed.samples.list(tx, ORGANISATION))).toEqual([]);
+  expect(await bed.storage.read(SHARD + 1, (tx) => listAll(bed.samples, tx, ORGANISATION))).toEqual([]);
 });

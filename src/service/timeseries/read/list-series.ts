@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { groupBy } from '../../../core/group.js';
 import { formatInstant } from '../../../core/instant.js';
 import type { SeriesReference } from '../../../core/series.js';
+import { nextTurn } from '../../../storage/next-turn.js';
 import type { SeriesInfo } from '../../../storage/samples/samples.js';
 import type { Placement } from '../../../storage/shard.js';
 import type { ServiceContext } from '../../context.js';
@@ -48,10 +49,11 @@ async function listOwn(
   await samples.log.load(storage, shard);
   for (let { after, ...rest } = asked; ; ) {
     const options = { ...rest, ...(after === undefined ? {} : { after }) };
-    const found = await storage.read(shard, (tx) => samples.list(tx, organisation, options));
-    own.push(...found.filter(({ timeseriesId }) => placement.shardOf(timeseriesId) === shard));
-    if (found.length < asked.limit || own.length >= asked.limit) return own;
-    after = found.at(-1);
+    const { infos, isAll } = await storage.read(shard, (tx) => samples.list(tx, organisation, options));
+    own.push(...infos.filter(({ timeseriesId }) => placement.shardOf(timeseriesId) === shard));
+    if (isAll || own.length >= asked.limit) return own;
+    await nextTurn();
+    after = infos.at(-1);
   }
 }
 

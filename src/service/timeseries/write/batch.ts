@@ -2,9 +2,9 @@ import type { SeriesReference } from '../../../core/series.js';
 import { sortInput } from '../../../engine/batch/sort-input.js';
 import { isAllFinite } from '../../../kernels/check.js';
 import { inTurns, nextTurn } from '../../../storage/next-turn.js';
-import { sortNearlySorted } from '../../../storage/samples/nearly-sorted.js';
 import { sliceColumns } from '../../../storage/samples/patch.js';
 import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
+import { sortByTime } from '../../../storage/samples/sort-by-time.js';
 import { FreeList } from './free-list.js';
 
 /** The numbers of samples of a batch by outcome. */
@@ -212,8 +212,8 @@ function noneTaken(): Taken {
 
 function take(one: SampleChange, { changes, counts }: Taken): void {
   const count = one.timeMs.length;
-  const left = isAllFinite(one.value, 0, count) ? sortNearlySorted(one) : undefined;
-  if (left !== undefined) {
+  if (isAllFinite(one.value, 0, count)) {
+    const left = sortByTime(one);
     counts.samples += left;
     counts.duplicate += count - left;
     changes.push(left === count ? one : { ...one, ...sliceColumns(one, 0, left) });
