@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Series } from '../../../src/core/series.js';
+import { readCsv } from '../../../src/formats/csv/index.js';
 import { FileReader } from '../../../src/formats/csv/read/reader.js';
 
 const WIDE = 1500;
@@ -34,4 +35,31 @@ test('a wide header read with pauses gives what it gives at once', () => {
 
 test('a narrow header is read without a pause', () => {
   read((reader) => expect([...reader.pushInTurns(Buffer.from('timestamp,a\n2026-01-01T00:00:00Z,1\n'))]).toEqual([]));
+});
+
+// A row of them is longer than the sample of the first rows that is examined otherwise.
+const VERY_WIDE = 6000;
+const wideText = (separator: string, times: readonly string[], value: string): string =>
+  [
+    ['time', ...Array.from({ length: VERY_WIDE }, (_, i) => `s${i}`)].join(separator),
+    ...times.map((time) => [time, ...Array.from({ length: VERY_WIDE }, () => value)].join(separator)),
+    '',
+  ].join('\n');
+const MINUTES = ['2024-01-01T00:00:00Z', '2024-01-01T00:01:00Z'];
+
+test.each([
+  ['decimal commas', wideText(';', MINUTES, '92,26'), '2024-01-01T00:01:00.000Z', 92.26],
+  ['days first', wideText(',', ['12.01.2024 00:00', '13.01.2024 00:00'], '1'), '2024-01-13T00:00:00.000Z', 1],
+  ['two digits of the year', wideText(',', ['24-01-30 00:00', '24-01-31 00:00'], '1'), '2024-01-31T00:00:00.000Z', 1],
+  ['units', wideText(',', MINUTES, '21.5 °C'), '2024-01-01T00:01:00.000Z', 21.5],
+])('rows longer than the usual sample are examined: %s', (_, text, time, value) => {
+  const { timeMs, value: values } = readCsv(text).series.at(-1)!;
+  expect([timeMs.length, new Date(timeMs[1]!).toISOString(), values[1]]).toEqual([2, time, value]);
+});
+
+test.each([
+  ['a point', wideText(';', MINUTES, '1.234'), 'may be the decimal sign or group thousands'],
+  ['digits', wideText(',', ['202401012345', '202401012346'], '1'), 'may be dates or epoch numbers'],
+])('rows longer than the usual sample are asked about: %s', (_, text, question) => {
+  expect(() => readCsv(text)).toThrow(question);
 });

@@ -94,6 +94,15 @@ describe('a body of CSV', () => {
     const long = await service.app.inject({ url: '/core/timeseries/c2499/samples?startTime=2022-01-01', headers });
     const got = long.json().data.map(({ val }: { val: number }) => val);
     expect(got.slice(0, 300)).toEqual(times.map((_, r) => r));
+    // Rows of more than one chunk, from which the header is told: only the last says which number is the day.
+    const dates = times.map((_, r) => `${r < 299 ? '01' : '13'}/02/2022 00:0${Math.floor(r / 60)}:${10 + (r % 50)}`);
+    const open = [wide, ...dates.map((time, r) => `${time}${`,${r}`.repeat(2500)}\n`)].join('');
+    const { statusCode, data } = await post(CSV, [open]);
+    expect([statusCode, data.samples + data.duplicate, data.notes]).toEqual([
+      200,
+      2500 * 300,
+      ['dates with the day first'],
+    ]);
   });
 
   it('is refused if it names ever new series', async () => {

@@ -178,12 +178,16 @@ describe('samples', () => {
     const bodies = [
       [`timestamp,a,,b\n${row},1,2,3\n`, ['column 3 without a name left out']],
       [`timestamp;a\n${row};1,5\n`, ['decimal commas']],
+      // The first row does not tell.
+      [`timestamp;a\n${row};1\n2026-01-02;1,5\n`, ['decimal commas']],
       [`timestamp,a\n${row},1\n`, undefined],
     ] as const;
     for (const [csv, notes] of bodies) {
       const answer = await post('/core/samples', 'text/csv', csv);
       expect([answer.statusCode, answer.json().data.notes]).toEqual([200, notes]);
     }
+    const unclear = await post('/core/samples', 'text/csv', `timestamp;a\n${row};1\n2026-01-02;1.234\n`);
+    expect([unclear.statusCode, unclear.json().data.code]).toEqual([400, 'csv.unclear']);
   });
 
   it.each([

@@ -1,11 +1,14 @@
 import type { InTurns } from '../../../core/turns.js';
-import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../bytes.js';
+import { CARRIAGE_RETURN, COMMA, LINE_FEED, SPACE } from '../bytes.js';
 import type { Encoding } from '../encoding.js';
 import { CsvError } from '../errors.js';
 import type { CsvReaderOptions } from '../options.js';
 import type { CsvLimits } from '../read/limits.js';
 import { type FoundHeader, findHeader } from './find-header.js';
 import { type Header, isWide, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from './header.js';
+
+/** How many rows are examined at least, as rows of thousands of columns may be longer than the usual sample. */
+const SAMPLE_ROWS_MIN = 4;
 
 /** Reads the header of a file, with as many of the first rows as it takes to tell what the columns hold. */
 export class HeadReader {
@@ -54,8 +57,8 @@ export class HeadReader {
 
   // From the first row alone, if that leaves nothing open.
   *#tellUsual(found: FoundHeader, bytes: Uint8Array): InTurns<Header | undefined> {
-    // One row does not tell which columns hold texts.
-    if (this.#isPatient || this.#options.areTextsLeft === true) return undefined;
+    // One row does not tell which columns hold texts, nor whether numbers have decimal commas or grouped thousands.
+    if (this.#isPatient || this.#options.areTextsLeft === true || found.separator !== COMMA) return undefined;
     const start = firstNotBlank(bytes, found.end);
     const to = bytes.indexOf(LINE_FEED, start) + 1;
     if (to === 0) return undefined;
@@ -71,15 +74,27 @@ export class HeadReader {
   *#tellPatiently(found: FoundHeader, bytes: Uint8Array, isFlushed: boolean): InTurns<Header | undefined> {
     const { end } = found;
     for (;;) {
-      const isThere = bytes.length - end >= this.#sampleBytes;
+      const until = Math.max(end + this.#sampleBytes, endOfRows(bytes, end, SAMPLE_ROWS_MIN));
+      const isThere = bytes.length >= until;
       if (!isThere && !isFlushed) return undefined;
-      const sample = bytes.subarray(end, end + this.#sampleBytes);
+      const sample = bytes.subarray(end, until);
       const isWhole = !isThere || this.#sampleBytes >= SAMPLE_BYTES_MAX;
       const header = yield* tellHeader(found, sample, isWhole, this.#options);
       if (header !== undefined) return header;
       this.#sampleBytes *= 4;
     }
   }
+}
+
+/** The index after as many lines; Infinity if there are fewer. */
+function endOfRows(bytes: Uint8Array, from: number, count: number): number {
+  let at = from;
+  for (let row = 0; row < count; row++) {
+    const end = bytes.indexOf(LINE_FEED, at);
+    if (end < 0) return Number.POSITIVE_INFINITY;
+    at = end + 1;
+  }
+  return at;
 }
 
 function firstNotBlank(bytes: Uint8Array, from: number): number {

@@ -71,6 +71,9 @@ export interface ReaderProgress extends Omit<CsvSummary, 'series'> {
   readonly waitingBytes: number;
 }
 
+/** How much of the rows that the header was told from is read at once. */
+const PIECE_BYTES = 65_536;
+
 /** A reader that can also read parts of a file, each of which begins and ends at a line. */
 export class FileReader implements CsvReader {
   readonly #file: string;
@@ -165,7 +168,7 @@ export class FileReader implements CsvReader {
     finish(this.pushInTurns(bytes));
   }
 
-  /** `push` in slices: it yields between the steps of reading a wide header. */
+  /** `push` in slices: it yields between the steps of reading a wide header, and between pieces of its first rows. */
   *pushInTurns(bytes: Uint8Array): InTurns<void> {
     if (this.#rows === undefined) {
       this.#append(bytes);
@@ -237,12 +240,18 @@ export class FileReader implements CsvReader {
   }
 
   end(): CsvSummary {
+    return finish(this.endInTurns());
+  }
+
+  /** `end` in slices, like `pushInTurns`. */
+  *endInTurns(): InTurns<CsvSummary> {
     const pending = this.#pending;
     const last = this.#utf16?.end();
     if (last !== undefined) pending.append(last, 0, last.length);
     if (pending.length > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
-    if (this.#rows === undefined) finish(this.#readHead(true));
+    if (this.#rows === undefined) yield* this.#readHead(true);
     else pending.drop(this.#readRows(this.#rows, pending.view(), true));
+    yield;
     this.flush();
     const { layout, rows, rejected, missing, notes } = this.progress();
     return { layout, rows, rejected, missing, series: this.series(), notes };
@@ -250,8 +259,17 @@ export class FileReader implements CsvReader {
 
   *#readHead(isLast: boolean, isFlushed = isLast): InTurns<void> {
     if (!(yield* this.#openRows(isLast, isFlushed))) return;
-    this.#pending.drop(this.#head.byteCount);
-    this.#pending.drop(this.#readRows(this.#rows as Rows, this.#pending.view(), isLast)); // set by #openRows
+    const pending = this.#pending;
+    pending.drop(this.#head.byteCount);
+    for (let pieceBytes = PIECE_BYTES; ; ) {
+      const isRest = pieceBytes >= pending.length;
+      const piece = isRest ? pending.view() : pending.view().subarray(0, pieceBytes);
+      const readBytes = this.#readRows(this.#rows as Rows, piece, isLast && isRest); // set by #openRows
+      pending.drop(readBytes);
+      if (isRest) return;
+      pieceBytes = readBytes > 0 ? PIECE_BYTES : 2 * pieceBytes;
+      yield;
+    }
   }
 
   // Reads the header and prepares to read rows; false if it needs more of them.
@@ -307,13 +325,30 @@ export class FileReader implements CsvReader {
     }
     if (!this.#isBetweenTables) return false;
     this.#isBetweenTables = false;
-    const before = this.#header as Header; // set before any row is read
-    const columns = columnNames(record, this.#file, this.#line);
-    const place = { line: this.#line, nextLine: this.#line, end: 0 };
-    const found = { ...before, columns, text: recordText(record), defaults: this.#defaults, ...place };
-    const header = finish(tellHeader(found, new Uint8Array(0), true, this.#options));
-    if (header !== undefined) rows.relay?.({ ...header, dialect: before.dialect });
+    this.#beginTable(rows, record);
     return true;
+  }
+
+  // The columns of a table may differ from those of the one before if each row names its series.
+  #beginTable(rows: Rows, record: CsvRecord): void {
+    const before = this.#header as Header; // set before any row is read
+    const place = { file: this.#file, line: this.#line };
+    const columns = columnNames(record, place.file, place.line);
+    const defaults = this.#defaults;
+    const other = differenceOf(columns, before.columns);
+    if (other < 0) {
+      rows.relay({ ...before, defaults });
+      return;
+    }
+    const text = recordText(record);
+    const found = { ...before, columns, text, defaults, line: place.line, nextLine: place.line, end: 0 };
+    const header = finish(tellHeader(found, new Uint8Array(0), true, this.#options));
+    if (header === undefined || header.layout !== before.layout || !namesSeries(before)) {
+      const [found = 'missing', expected = 'none'] = [columns[other], before.columns[other]];
+      const reason = `begins a table whose column ${other + 1} is ${found} (in the first table ${expected}); expected `;
+      throw new CsvError('csv.header', place, `${reason}the same columns, or a file of its own`, { text });
+    }
+    rows.relay({ ...header, dialect: before.dialect });
   }
 
   #reject(problem: RowProblem): void {
@@ -338,4 +373,15 @@ function findZone(name: string | undefined): Zone | undefined {
   const near = didYouMeanZone(name);
   const mend = near === undefined ? '' : `; ${near}`;
   throw wrongOption('timezone', 'an IANA time zone like Europe/Berlin', `${JSON.stringify(name)}${mend}`);
+}
+
+/** Whether each row of a file names its series. */
+function namesSeries({ layout }: Header): boolean {
+  return layout === 'long' || layout === 'days';
+}
+
+/** The index of the first column that differs; -1 if none does. */
+function differenceOf(a: readonly string[], b: readonly string[]): number {
+  const [longer, other] = a.length < b.length ? [b, a] : [a, b];
+  return longer.findIndex((name, i) => name !== other[i]);
 }

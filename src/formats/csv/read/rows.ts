@@ -28,8 +28,8 @@ export interface Rows {
   /** How many missing values have been passed on. */
   missing(): number;
   series(): CsvSeriesCount[];
-  /** Continues with other columns: those of the next table of an annotated file. */
-  relay?(header: Header): void;
+  /** Continues with the next table of an annotated file. */
+  relay(header: Header): void;
 }
 
 /** Rows in the order of the file, as views that are valid only during the call. */

@@ -82,6 +82,7 @@ export function createTableRows(
     flush,
     missing: () => state.missing,
     series: () => series.map(({ timeseriesId, metric }) => ({ timeseriesId, metric, samples: taken() })),
+    relay: (next) => fields.relay(next),
   };
 }
 

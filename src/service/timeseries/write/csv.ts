@@ -1,7 +1,8 @@
 import type { Series, SeriesReference } from '../../../core/series.js';
+import type { InTurns } from '../../../core/turns.js';
 import { CHUNK_ROWS } from '../../../formats/csv/read/limits.js';
 import { FileReader } from '../../../formats/csv/read/reader.js';
-import { inPauses, inTurns, nextTurn } from '../../../storage/next-turn.js';
+import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { ServiceError } from '../../http/errors.js';
 import type { ServiceSettings } from '../../settings.js';
 import { addColumns, seriesIndexOf } from './batch.js';
@@ -57,6 +58,14 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
     waiting = [];
     await nextTurn();
   };
+  const inPieces = async <Result>(work: InTurns<Result>): Promise<Result> => {
+    for (;;) {
+      const { done, value } = work.next();
+      await takeWaiting();
+      if (done) return value;
+      await nextTurn();
+    }
+  };
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
   const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
   // Bodies are small, and more room would take longer to get than a few rows to read.
@@ -66,14 +75,12 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
   });
   for await (const part of partsOf(body)) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
-      await inPauses(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
-      await takeWaiting();
+      await inPieces(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
     }
     await sink.flushWhenFull();
   }
-  const { notes } = reader.end();
+  const { notes } = await inPieces(reader.endInTurns());
   if (notes.length > 0) sink.total.notes = [...notes];
-  await takeWaiting();
 }
 
 function namingOf(columns: readonly string[], first: string): Naming {
