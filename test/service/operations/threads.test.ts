@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CheckpointError, createPlan, OutputLimitError } from '../../../src/index.js';
 import { explain } from '../../../src/service/operations/compute/explain.js';
-import { createThreadPool } from '../../../src/service/operations/compute/pool.js';
+import { createInlinePool, createThreadPool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { step } from '../../../src/service/operations/compute/step.js';
 import { systemScheduler } from '../../../src/service/system.js';
 import { expectSame } from '../../laws/running.js';
@@ -149,6 +149,38 @@ describe('threads', () => {
       const { expected, found } = await rig.compare();
       expectSame(found, expected);
       expect((await rig.items()).map(({ state }) => state).sort()).toEqual(['Active', 'Active', 'Completed']);
+    } finally {
+      await rig.close();
+    }
+  });
+
+  it.each([
+    ['takes long', 300, ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b']],
+    ['is quick', 1, ['a', 'a', 'a', 'a', 'a', 'b', 'b', 'b']],
+  ])('a history of many steps, each of which %s, and another take turns', async (_, stepMs, order) => {
+    const computed: string[] = [];
+    const inline = createInlinePool();
+    const pool: StepPool = {
+      ...inline,
+      run: (plan, ...rest) => {
+        rig.advance(stepMs);
+        computed.push(plan.steps[0]!.output.timeseriesId);
+        return inline.run(plan, ...rest);
+      },
+    };
+    const rig = await openRig({
+      sizes: { ...smallSizes, sliceSamples: 1000, sourceSamplesMin: 100, stepsMax: 1000 },
+      pool: () => pool,
+      settings: { workerCount: 1 },
+      groups: 1,
+    });
+    try {
+      await rig.append(minutes('room', 4500, (i) => i));
+      await rig.register(['a', 'b'].map((metric) => item('Mul', { scalar: 3 }, ['room'], metric)));
+      await rig.worker().onIdle();
+      expect(computed.slice(0, 8)).toEqual(order);
+      const { expected, found } = await rig.compare();
+      expectSame(found, expected);
     } finally {
       await rig.close();
     }

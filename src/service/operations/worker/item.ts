@@ -34,8 +34,13 @@ export interface PendingStep {
   readonly state: Uint8Array | undefined;
   readonly slice: Slice;
   readonly running: RunningStep;
-  /** 0 for the first step of a turn. */
-  readonly number: number;
+  readonly turn: Turn;
+}
+
+/** How much of its turn an item has had. */
+interface Turn {
+  readonly steps: number;
+  readonly startedMs: number;
 }
 
 /** The outcome of a step: its results, or a failure of the engine or of the thread. */
@@ -213,7 +218,8 @@ export class Item {
 
   /** Begins the work that is due. Returns a step to compute, or undefined if nothing is left to do now. */
   async beginTurn(session: ItemSession): Promise<PendingStep | undefined> {
-    return this.#orFail(session, () => this.#nextStep(session, 0, undefined));
+    const turn = { steps: 0, startedMs: session.context.clock.monotonicMs() };
+    return this.#orFail(session, () => this.#nextStep(session, turn, undefined));
   }
 
   /** Stores the outcome of a step, and continues. */
@@ -222,12 +228,13 @@ export class Item {
   }
 
   async #continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
-    const { running, slice, number } = step;
+    const { running, slice } = step;
+    const turn = { ...step.turn, steps: step.turn.steps + 1 };
     const isOwn = this.#running === running;
     // This turn must not end work that another began, or that was restarted.
     if (!isOwn && this.#running !== undefined) return undefined;
     this.#running = undefined;
-    if (!isOwn || running.isSpoiled) return this.#nextStep(session, number + 1, undefined);
+    if (!isOwn || running.isSpoiled) return this.#nextStep(session, turn, undefined);
     if ('failure' in outcome) {
       await this.#fail(session, outcome.failure);
       return undefined;
@@ -240,19 +247,16 @@ export class Item {
     const { emittedMs } = progress;
     // A preview of earlier samples does not lie behind results that have come further.
     if (emittedMs !== null && this.results.hasPreviewUntil(emittedMs)) await this.#setPreview(session, NO_COLUMNS);
-    return this.#nextStep(session, number + 1, state);
+    return this.#nextStep(session, turn, state);
   }
 
-  async #nextStep(
-    session: ItemSession,
-    number: number,
-    known: Uint8Array | undefined,
-  ): Promise<PendingStep | undefined> {
+  async #nextStep(session: ItemSession, turn: Turn, known: Uint8Array | undefined): Promise<PendingStep | undefined> {
     const { context, sizes } = session;
     const { row, dueMs } = this.schedule;
     const nowMs = context.clock.nowMs();
     if (dueMs === null || dueMs > nowMs || this.#running !== undefined) return undefined;
-    if (number >= sizes.stepsMax) {
+    const isOver = turn.steps >= sizes.stepsMax || context.clock.monotonicMs() - turn.startedMs >= sizes.stepsMsMax;
+    if (turn.steps > 0 && isOver) {
       await this.schedule.setDue(session, dueAtOnce(nowMs));
       return undefined;
     }
@@ -264,13 +268,13 @@ export class Item {
     if (isSmall && slice.sampleCount <= sizes.inlineSamplesMax) {
       if (await this.#finish(session, slice, state, untilMs)) await this.#endTurn(session, untilMs);
       // Too much for a transaction after all: a thread does it.
-      else if (this.#needsThread) return this.#nextStep(session, number + 1, state);
+      else if (this.#needsThread) return this.#nextStep(session, turn, state);
       return undefined;
     }
     if (row.state !== 'Running' && row.state !== 'Active') this.schedule.setState(session, 'Running');
     const running = { positions: slice.positions, isSpoiled: false };
     this.#running = running;
-    return { item: row, plan: this.plan, state, slice, running, number };
+    return { item: row, plan: this.plan, state, slice, running, turn };
   }
 
   async #endTurn(session: ItemSession, untilMs: number | undefined): Promise<void> {
