@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { exactJson, jsonNumber } from '../../core/json-number.js';
 import { areSameColumns, type Series, seriesName } from '../../core/series.js';
 import type { Action, Difference, Verified, VerifyOptions } from '../../inspect/index.js';
 import { VARIANT_COUNT, verifyEach } from '../../inspect/verify.js';
@@ -45,9 +46,7 @@ async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<numb
   const same = [...(isReadSame === true ? [`read by ${THREADS} threads`] : []), ...verified.same];
   const different = isReadSame === false ? { name: `read by ${THREADS} threads` } : verified.different;
   if (given.options.has('--json')) {
-    // Writes columns as lists of numbers.
-    const write = (_: string, part: unknown): unknown => (part instanceof Float64Array ? [...part] : part);
-    await io.stdout.write(`${JSON.stringify({ seed, same, ...(different && { different }) }, write, 2)}\n`);
+    await io.stdout.write(`${exactJson({ seed, same, ...(different && { different: asJson(different) }) }, 2)}\n`);
   } else {
     await io.stdout.write(`${counted(same.length, 'variant')} gave the same bits as the batch (seed ${seed})\n`);
     if (different !== undefined) await io.stdout.write(describe(different, plan.timezone));
@@ -87,18 +86,33 @@ async function isSameByThreads(
   if (pool === undefined) return undefined;
   try {
     const read = await readSources(plan, files, io, pool);
-    return read.every((series, index) => areSameColumns(series, inputs[index]!));
+    return read.length === inputs.length && read.every((series, index) => areSameColumns(series, inputs[index]!));
   } finally {
     await pool.close();
   }
 }
 
+/** Columns become lists of numbers. */
+function asJson(different: Difference | { readonly name: string }): object {
+  if (!('actions' in different)) return different;
+  const listed = ({ timeMs, value, ...reference }: Series) => ({
+    ...reference,
+    timeMs: [...timeMs],
+    value: [...value],
+  });
+  const actions = different.actions.map((action) =>
+    action.kind === 'push' ? { ...action, series: action.series.map(listed) } : action,
+  );
+  return { ...different, actions };
+}
+
 function describe(different: Difference | { readonly name: string }, timezone: string): string {
   const lines = [`DIFFERENT: ${different.name}`];
   if ('result' in different) {
-    const { series, timeMs, batch = 'nothing', variant = 'nothing' } = different.result;
+    const { series, timeMs, batch, variant } = different.result;
+    const valueText = (value: number | undefined): string => (value === undefined ? 'nothing' : jsonNumber(value));
     const at = `${seriesName(series)} at ${localTime(timeMs, timezone)}`;
-    lines.push(`  ${at}: the batch gives ${batch}, the variant ${variant}`);
+    lines.push(`  ${at}: the batch gives ${valueText(batch)}, the variant ${valueText(variant)}`);
     if (different.recurs) {
       lines.push('  with these samples alone:');
       lines.push(...different.actions.flatMap((action) => describeAction(action, timezone)));
@@ -112,6 +126,8 @@ function describeAction(action: Action, timezone: string): string[] {
   if (action.kind === 'advance') return [`    advance to ${localTime(action.timeMs, timezone)}`];
   if (action.kind !== 'push') return [`    ${action.kind}`];
   return action.series.flatMap((series) =>
-    Array.from(series.timeMs, (t, i) => `    push ${seriesName(series)} ${localTime(t, timezone)} ${series.value[i]}`),
+    Array.from(series.timeMs, (timeMs, i) => {
+      return `    push ${seriesName(series)} ${localTime(timeMs, timezone)} ${jsonNumber(series.value[i]!)}`;
+    }),
   );
 }
