@@ -123,6 +123,17 @@ const withoutUnused = [
   ),
 ];
 
+// Files are those of the page's user: lines of any length, and any number of blank ones and of series. No thread reads
+// a part of one.
+const withoutCsvLimits = [
+  replacing(/csv[/\\]read[/\\]reader\.ts$/, (text) =>
+    text.replace(/^( {2}(?:tellHeader|#check(?:Head|Line)|#failTooLong|#skip)\(.*\{)$[\s\S]*?^ {2}\}$/gm, '$1}'),
+  ),
+  replacing(/csv[/\\]read[/\\]long\.ts$/, (text) =>
+    text.replace(/^(function tooManySeries\(.*\{)$[\s\S]*?^\}$/m, '$1}'),
+  ),
+];
+
 // Series come from the page's own readers, so their columns fit together.
 const withoutChecks = replacing(/engine[/\\]check-input\.ts$/, (text) =>
   text.replace(/^(export function check(?:List|Columns)\(.*\{)$[\s\S]*?^\}$/gm, '$1}'),
@@ -197,6 +208,7 @@ async function bundle(entry, { isSmallest }) {
     plugins: [
       ...withoutWebAssembly,
       ...withoutUnused,
+      ...withoutCsvLimits,
       withoutChecks,
       replacing(/[/\\]uPlot\.esm\.js$/, withoutUnusedOfUplot),
       ...ofParquet,

@@ -88,13 +88,12 @@ export class HeadReader {
 
 /** The index after as many lines; Infinity if there are fewer. */
 function endOfRows(bytes: Uint8Array, from: number, count: number): number {
-  let at = from;
+  let end = from;
   for (let row = 0; row < count; row++) {
-    const end = bytes.indexOf(LINE_FEED, at);
-    if (end < 0) return Number.POSITIVE_INFINITY;
-    at = end + 1;
+    end = bytes.indexOf(LINE_FEED, end) + 1;
+    if (end === 0) return Number.POSITIVE_INFINITY;
   }
-  return at;
+  return end;
 }
 
 function firstNotBlank(bytes: Uint8Array, from: number): number {

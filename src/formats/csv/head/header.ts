@@ -61,6 +61,11 @@ export function isWide({ columns }: Pick<FoundHeader, 'columns'>): boolean {
   return columns.length >= WIDE_COLUMNS;
 }
 
+/** Whether each row names its series, or the file is that of one series. */
+export function namesSeries({ layout }: Header): boolean {
+  return layout === 'long' || layout === 'days';
+}
+
 /**
  * Tells how to read a file; undefined if that needs more of its rows. Yields between the steps if the header is wide.
  *

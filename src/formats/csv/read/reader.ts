@@ -8,7 +8,7 @@ import { encodingOf, encodings } from '../encoding.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
 import { columnNames, defaultsOf } from '../head/find-header.js';
 import { HeadReader } from '../head/head-reader.js';
-import { type Header, isWide, tellHeader } from '../head/header.js';
+import { type Header, isWide, namesSeries, tellHeader } from '../head/header.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
 import { checkReaderOptions } from './check-options.js';
 import { BLANK_LINES_MAX, type CsvLimits, UNLIMITED } from './limits.js';
@@ -250,8 +250,8 @@ export class FileReader implements CsvReader {
     if (last !== undefined) pending.append(last, 0, last.length);
     if (pending.length > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
     if (this.#rows === undefined) yield* this.#readHead(true);
-    else pending.drop(this.#readRows(this.#rows, pending.view(), true));
-    yield;
+    pending.drop(this.#readRows(this.#rows as Rows, pending.view(), true)); // set by #readHead
+    if (isWide(this.#header as Header)) yield; // set by #readHead
     this.flush();
     const { layout, rows, rejected, missing, notes } = this.progress();
     return { layout, rows, rejected, missing, series: this.series(), notes };
@@ -259,16 +259,11 @@ export class FileReader implements CsvReader {
 
   *#readHead(isLast: boolean, isFlushed = isLast): InTurns<void> {
     if (!(yield* this.#openRows(isLast, isFlushed))) return;
-    const pending = this.#pending;
-    pending.drop(this.#head.byteCount);
-    for (let pieceBytes = PIECE_BYTES; ; ) {
-      const isRest = pieceBytes >= pending.length;
-      const piece = isRest ? pending.view() : pending.view().subarray(0, pieceBytes);
-      const readBytes = this.#readRows(this.#rows as Rows, piece, isLast && isRest); // set by #openRows
-      pending.drop(readBytes);
-      if (isRest) return;
-      pieceBytes = readBytes > 0 ? PIECE_BYTES : 2 * pieceBytes;
-      yield;
+    const rows = this.#pending.view().slice(this.#head.byteCount);
+    this.#pending.drop(this.#pending.length);
+    for (let at = 0; at < rows.length; at += PIECE_BYTES) {
+      if (at > 0) yield;
+      this.#pushRows(this.#rows as Rows, rows.subarray(at, at + PIECE_BYTES)); // set by #openRows
     }
   }
 
@@ -334,21 +329,23 @@ export class FileReader implements CsvReader {
     const before = this.#header as Header; // set before any row is read
     const place = { file: this.#file, line: this.#line };
     const columns = columnNames(record, place.file, place.line);
-    const defaults = this.#defaults;
-    const other = differenceOf(columns, before.columns);
-    if (other < 0) {
-      rows.relay({ ...before, defaults });
-      return;
-    }
     const text = recordText(record);
-    const found = { ...before, columns, text, defaults, line: place.line, nextLine: place.line, end: 0 };
-    const header = finish(tellHeader(found, new Uint8Array(0), true, this.#options));
-    if (header === undefined || header.layout !== before.layout || !namesSeries(before)) {
-      const [found = 'missing', expected = 'none'] = [columns[other], before.columns[other]];
-      const reason = `begins a table whose column ${other + 1} is ${found} (in the first table ${expected}); expected `;
-      throw new CsvError('csv.header', place, `${reason}the same columns, or a file of its own`, { text });
+    const found = {
+      ...before,
+      columns,
+      text,
+      defaults: this.#defaults,
+      line: place.line,
+      nextLine: place.line,
+      end: 0,
+    };
+    const isSame = columns.join('\n') === before.columns.join('\n');
+    const header = isSame ? before : finish(tellHeader(found, new Uint8Array(0), true, this.#options));
+    if (header?.layout !== before.layout || !(isSame || namesSeries(before))) {
+      const reason = 'begins a table with other columns than the first; expected the same, or a file of its own';
+      throw new CsvError('csv.header', place, reason, { text });
     }
-    rows.relay({ ...header, dialect: before.dialect });
+    rows.relay({ ...header, defaults: this.#defaults, dialect: before.dialect });
   }
 
   #reject(problem: RowProblem): void {
@@ -373,15 +370,4 @@ function findZone(name: string | undefined): Zone | undefined {
   const near = didYouMeanZone(name);
   const mend = near === undefined ? '' : `; ${near}`;
   throw wrongOption('timezone', 'an IANA time zone like Europe/Berlin', `${JSON.stringify(name)}${mend}`);
-}
-
-/** Whether each row of a file names its series. */
-function namesSeries({ layout }: Header): boolean {
-  return layout === 'long' || layout === 'days';
-}
-
-/** The index of the first column that differs; -1 if none does. */
-function differenceOf(a: readonly string[], b: readonly string[]): number {
-  const [longer, other] = a.length < b.length ? [b, a] : [a, b];
-  return longer.findIndex((name, i) => name !== other[i]);
 }

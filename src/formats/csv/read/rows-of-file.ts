@@ -1,5 +1,6 @@
 import { fileSeriesName, RAW_METRIC, SeriesNaming } from '../../table/naming.js';
 import { CsvError } from '../errors.js';
+import { namesSeries } from '../head/header.js';
 import type { CsvReaderOptions } from '../options.js';
 import { createLongRows } from './long.js';
 import type { Rows, RowsSettings } from './rows.js';
@@ -12,7 +13,7 @@ export function createRows(settings: RowsSettings, options: CsvReaderOptions): R
   const naming = new SeriesNaming(options, (reason, hints) => {
     throw new CsvError('csv.unclear', { file: fileName }, reason, { options: hints });
   });
-  if (header.layout === 'long' || header.layout === 'days') return createLongRows(settings, naming, unnamed);
+  if (namesSeries(header)) return createLongRows(settings, naming, unnamed);
   const series = header.values.map(({ column, name }) => {
     const timeseriesId = header.layout === 'single' ? unnamed : name;
     const { reference, isWanted } = naming.nameColumn({ timeseriesId, metric: RAW_METRIC });
