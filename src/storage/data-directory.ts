@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, WindrowError } from '../core/errors.js';
 import { emptyReserve } from './sqlite/disk-space.js';
@@ -23,24 +23,40 @@ export function prepareDataDirectory(directory: string): readonly string[] {
       createFolder(folder);
       place = folder;
     }
-    try {
-      tryOut(probe);
-    } catch (error) {
-      if (!isFull(error) || !emptyReserve(path)) throw error;
-      tryOut(probe);
-    }
+    tryOut(probe, path);
     return missing;
   } catch (error) {
+    removeEmpty(missing);
     throw unusable(directory, place, error);
   }
 }
 
-/** As much as SQLite needs for the index of its write-ahead log. */
-const PROBE_BYTES = 32 * 1024;
-
-function tryOut(path: string): void {
+/** Removes folders, each after those that it holds, up to one that another process has put something into. */
+export function removeEmpty(folders: readonly string[]): void {
   try {
-    writeFileSync(path, new Uint8Array(PROBE_BYTES), { mode: 0o600 });
+    for (const folder of [...folders].reverse()) rmdirSync(folder);
+  } catch {
+    // It stays, with what it holds.
+  }
+}
+
+/** As much as SQLite needs for the index of its write-ahead log. */
+const INDEX_BYTES = 32 * 1024;
+
+function tryOut(probe: string, directory: string): void {
+  try {
+    write(probe, INDEX_BYTES);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    emptyReserve(directory);
+    // The index of a store that was not closed is there.
+    write(probe, existsSync(join(directory, 'windrow.db-shm')) ? 0 : INDEX_BYTES);
+  }
+}
+
+function write(path: string, byteCount: number): void {
+  try {
+    writeFileSync(path, new Uint8Array(byteCount), { mode: 0o600 });
   } finally {
     rmSync(path, { force: true });
   }

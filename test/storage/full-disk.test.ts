@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -44,6 +44,12 @@ describe('a store on a full disk', () => {
     fillUp(join(disk!.path, 'ballast'));
     const refusal = `cannot create files in ${directory} (ENOSPC): free some space on the disk, or use another folder`;
     expect(() => prepareDataDirectory(directory)).toThrow(refusal);
+    // A new folder is not left behind.
+    expect(() => prepareDataDirectory(join(disk!.path, 'new', 'store'))).toThrow('(ENOSPC)');
+    expect(existsSync(join(disk!.path, 'new'))).toBe(false);
+    // The index is there if the store was not closed, and needs no more room.
+    writeFileSync(join(directory, 'windrow.db-shm'), '');
+    prepareDataDirectory(directory);
   });
 });
 

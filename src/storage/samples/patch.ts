@@ -35,9 +35,11 @@ export function overlay(columns: Columns, patch: Patch): Columns {
 export function countOverlaid(timeMs: Float64Array, { timeMs: added, deleted }: Patch): number {
   let count = timeMs.length + added.length;
   for (const { fromMs, untilMs } of deleted) count -= indexAt(timeMs, untilMs) - indexAt(timeMs, fromMs);
+  let range = 0;
   for (const time of added) {
-    const isStored = timeMs[indexAt(timeMs, time)] === time;
-    if (isStored && !deleted.some(({ fromMs, untilMs }) => time >= fromMs && time < untilMs)) count--;
+    while (range < deleted.length && deleted[range]!.untilMs <= time) range++;
+    const isDeleted = range < deleted.length && deleted[range]!.fromMs <= time;
+    if (!isDeleted && timeMs[indexAt(timeMs, time)] === time) count--;
   }
   return count;
 }

@@ -7,12 +7,11 @@ import {
   openSync,
   realpathSync,
   renameSync,
-  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { prepareDataDirectory } from '../data-directory.js';
+import { prepareDataDirectory, removeEmpty } from '../data-directory.js';
 import { StorageError } from '../errors.js';
 import { type Database, failureOf, loadSqlite, SqliteFailure } from './database.js';
 import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
@@ -209,15 +208,6 @@ function checkReadable(file: string): void {
 /** SQLite would apply the log of what was there to what replaces it. */
 function removeLogs(path: string): void {
   for (const suffix of LOG_SUFFIXES) rmSync(`${path}${suffix}`, { force: true });
-}
-
-/** Removes folders, each after those that it holds, up to one that another process has put something into. */
-function removeEmpty(folders: readonly string[]): void {
-  try {
-    for (const folder of [...folders].reverse()) rmdirSync(folder);
-  } catch {
-    // It stays, with what it holds.
-  }
 }
 
 function sync(path: string): void {

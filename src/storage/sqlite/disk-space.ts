@@ -68,15 +68,12 @@ export class Reserve {
 
 const RESERVE = 'windrow.reserve';
 
-/** Frees the space that is reserved in a directory; false if there is none. */
-export function emptyReserve(directory: string): boolean {
-  const path = join(directory, RESERVE);
+/** Frees the space that is reserved in a directory. */
+export function emptyReserve(directory: string): void {
   try {
-    const { size } = statSync(path);
-    truncateSync(path);
-    return size > 0;
+    truncateSync(join(directory, RESERVE));
   } catch {
-    return false;
+    // There is nothing to free.
   }
 }
 

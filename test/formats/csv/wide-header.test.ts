@@ -49,6 +49,12 @@ const MINUTES = ['2024-01-01T00:00:00Z', '2024-01-01T00:01:00Z'];
 
 test.each([
   ['decimal commas', wideText(';', MINUTES, '92,26'), '2024-01-01T00:01:00.000Z', 92.26],
+  [
+    'decimal commas, after blank lines',
+    wideText(';', MINUTES, '92,26').replace('\n', '\n\n\n\n\n'),
+    '2024-01-01T00:01:00.000Z',
+    92.26,
+  ],
   ['days first', wideText(',', ['12.01.2024 00:00', '13.01.2024 00:00'], '1'), '2024-01-13T00:00:00.000Z', 1],
   ['two digits of the year', wideText(',', ['24-01-30 00:00', '24-01-31 00:00'], '1'), '2024-01-31T00:00:00.000Z', 1],
   ['units', wideText(',', MINUTES, '21.5 °C'), '2024-01-01T00:01:00.000Z', 21.5],

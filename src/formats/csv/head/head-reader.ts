@@ -7,7 +7,7 @@ import type { CsvLimits } from '../read/limits.js';
 import { type FoundHeader, findHeader } from './find-header.js';
 import { type Header, isWide, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from './header.js';
 
-/** How many rows are examined at least, as rows of thousands of columns may be longer than the usual sample. */
+/** How many rows are examined at least: those of thousands of columns may be longer than the usual sample. */
 const SAMPLE_ROWS_MIN = 4;
 
 /** Reads the header of a file, with as many of the first rows as it takes to tell what the columns hold. */
@@ -16,6 +16,8 @@ export class HeadReader {
   readonly #limits: CsvLimits;
   readonly #isPatient: boolean;
   #found: FoundHeader | undefined;
+  /** Whether the first row has been examined alone. */
+  #isFirstRead = false;
   #sampleBytes = SAMPLE_BYTES;
 
   /** @param isPatient whether to wait for several rows even if the first one leaves nothing open. */
@@ -58,12 +60,14 @@ export class HeadReader {
   // From the first row alone, if that leaves nothing open.
   *#tellUsual(found: FoundHeader, bytes: Uint8Array): InTurns<Header | undefined> {
     // One row does not tell which columns hold texts, nor whether numbers have decimal commas or grouped thousands.
-    if (this.#isPatient || this.#options.areTextsLeft === true || found.separator !== COMMA) return undefined;
+    const isSkipped = this.#isPatient || this.#options.areTextsLeft === true || found.separator !== COMMA;
+    if (isSkipped || this.#isFirstRead) return undefined;
     const start = firstNotBlank(bytes, found.end);
     const to = bytes.indexOf(LINE_FEED, start) + 1;
     if (to === 0) return undefined;
+    this.#isFirstRead = true;
     try {
-      const header = yield* tellHeader(found, bytes.subarray(start, to), false, this.#options);
+      const header = yield* tellHeader(found, bytes.subarray(start, to), 1, false, this.#options);
       return header?.isUsual ? header : undefined;
     } catch (error) {
       if (error instanceof CsvError) return undefined;
@@ -74,26 +78,15 @@ export class HeadReader {
   *#tellPatiently(found: FoundHeader, bytes: Uint8Array, isFlushed: boolean): InTurns<Header | undefined> {
     const { end } = found;
     for (;;) {
-      const until = Math.max(end + this.#sampleBytes, endOfRows(bytes, end, SAMPLE_ROWS_MIN));
-      const isThere = bytes.length >= until;
+      const isThere = bytes.length - end >= this.#sampleBytes;
       if (!isThere && !isFlushed) return undefined;
-      const sample = bytes.subarray(end, until);
+      const sample = bytes.subarray(end, end + this.#sampleBytes);
       const isWhole = !isThere || this.#sampleBytes >= SAMPLE_BYTES_MAX;
-      const header = yield* tellHeader(found, sample, isWhole, this.#options);
+      const header = yield* tellHeader(found, sample, SAMPLE_ROWS_MIN, isWhole, this.#options);
       if (header !== undefined) return header;
       this.#sampleBytes *= 4;
     }
   }
-}
-
-/** The index after as many lines; Infinity if there are fewer. */
-function endOfRows(bytes: Uint8Array, from: number, count: number): number {
-  let end = from;
-  for (let row = 0; row < count; row++) {
-    end = bytes.indexOf(LINE_FEED, end) + 1;
-    if (end === 0) return Number.POSITIVE_INFINITY;
-  }
-  return end;
 }
 
 function firstNotBlank(bytes: Uint8Array, from: number): number {

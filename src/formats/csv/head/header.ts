@@ -61,7 +61,7 @@ export function isWide({ columns }: Pick<FoundHeader, 'columns'>): boolean {
   return columns.length >= WIDE_COLUMNS;
 }
 
-/** Whether each row names its series, or the file is that of one series. */
+/** Whether each row names its series, or is a day of one series. */
 export function namesSeries({ layout }: Header): boolean {
   return layout === 'long' || layout === 'days';
 }
@@ -70,12 +70,14 @@ export function namesSeries({ layout }: Header): boolean {
  * Tells how to read a file; undefined if that needs more of its rows. Yields between the steps if the header is wide.
  *
  * @param sample the first rows.
+ * @param rowsMin how many of them it takes.
  * @param isWhole whether no more rows will come, so that an open question is an error.
  * @throws CsvError if the file does not tell clearly what it holds.
  */
 export function* tellHeader(
   found: FoundHeader,
   sample: Uint8Array,
+  rowsMin: number,
   isWhole: boolean,
   options: Options,
 ): InTurns<Header | undefined> {
@@ -92,6 +94,7 @@ export function* tellHeader(
   };
   const encoding = found.encoding ?? tellEncoding(sample) ?? 'utf-8';
   const texts = sampleTexts(found, sample, encoding);
+  if (!isWhole && texts[0]!.length < rowsMin) return undefined;
   const units = unitsOf(texts);
   const numbers = texts.map((list, column) => {
     const unit = units[column];

@@ -26,7 +26,8 @@ import { Utf16 } from './utf16.js';
  * `CsvLayout`. Names may be in any case and order, quoted or not. Quotes and line ends are those of RFC 4180, or LF
  * alone. Blank lines, comments (`# …`) before the header and a byte order mark are skipped; UTF-16 is recognised by its
  * mark, and Windows-1252 where the text can hardly be in another encoding. Columns that the long layout does not use
- * are ignored, and so are columns without a name; the notes of the summary name both.
+ * are ignored, and so are columns without a name; the notes of the summary name both. Where the separator is no comma, or
+ * the first row leaves something open, rows wait until some 16 KiB of them are there; `flush` ends that.
  *
  * Times are ISO 8601 instants, dates in other orders, or epoch numbers: below 1e11 seconds, below 1e14 milliseconds,
  * below 1e17 microseconds, else nanoseconds. They become epoch milliseconds in UTC. Local times that occur twice are
@@ -81,7 +82,7 @@ export class FileReader implements CsvReader {
   readonly #onFault: ReaderPlace['onFault'];
   readonly #settings: Omit<RowsSettings, 'header'>;
   readonly #limits: CsvLimits;
-  readonly #pending = new Pending();
+  #pending = new Pending();
   readonly #record = createRecord();
   #utf16: Utf16 | undefined;
   readonly #head: HeadReader;
@@ -245,12 +246,12 @@ export class FileReader implements CsvReader {
 
   /** `end` in slices, like `pushInTurns`. */
   *endInTurns(): InTurns<CsvSummary> {
-    const pending = this.#pending;
     const last = this.#utf16?.end();
+    const pending = this.#pending;
     if (last !== undefined) pending.append(last, 0, last.length);
     if (pending.length > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
     if (this.#rows === undefined) yield* this.#readHead(true);
-    pending.drop(this.#readRows(this.#rows as Rows, pending.view(), true)); // set by #readHead
+    this.#pending.drop(this.#readRows(this.#rows as Rows, this.#pending.view(), true)); // set by #readHead
     if (isWide(this.#header as Header)) yield; // set by #readHead
     this.flush();
     const { layout, rows, rejected, missing, notes } = this.progress();
@@ -259,8 +260,8 @@ export class FileReader implements CsvReader {
 
   *#readHead(isLast: boolean, isFlushed = isLast): InTurns<void> {
     if (!(yield* this.#openRows(isLast, isFlushed))) return;
-    const rows = this.#pending.view().slice(this.#head.byteCount);
-    this.#pending.drop(this.#pending.length);
+    const rows = this.#pending.view().subarray(this.#head.byteCount);
+    this.#pending = new Pending();
     for (let at = 0; at < rows.length; at += PIECE_BYTES) {
       if (at > 0) yield;
       this.#pushRows(this.#rows as Rows, rows.subarray(at, at + PIECE_BYTES)); // set by #openRows
@@ -339,8 +340,8 @@ export class FileReader implements CsvReader {
       nextLine: place.line,
       end: 0,
     };
-    const isSame = columns.join('\n') === before.columns.join('\n');
-    const header = isSame ? before : finish(tellHeader(found, new Uint8Array(0), true, this.#options));
+    const isSame = JSON.stringify(columns) === JSON.stringify(before.columns);
+    const header = isSame ? before : finish(tellHeader(found, new Uint8Array(0), 0, true, this.#options));
     if (header?.layout !== before.layout || !(isSame || namesSeries(before))) {
       const reason = 'begins a table with other columns than the first; expected the same, or a file of its own';
       throw new CsvError('csv.header', place, reason, { text });

@@ -10,7 +10,7 @@ const sizes = {
   /** Samples of a step in a thread, and the least that is read of each source for it. */
   sliceSamples: 262_144,
   sourceSamplesMin: 1024,
-  /** After this many steps in a row, or this long, the next item has its turn. */
+  /** After this many steps in a row, or milliseconds, the next item has its turn. */
   stepsMax: 32,
   stepsMsMax: 250,
   /** For how long to work on items before requests are answered. */
