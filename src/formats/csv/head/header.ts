@@ -96,10 +96,7 @@ export function* tellHeader(
   const texts = sampleTexts(found, sample, encoding);
   if (!isWhole && texts[0]!.length < rowsMin) return undefined;
   const units = unitsOf(texts);
-  const numbers = texts.map((list, column) => {
-    const unit = units[column];
-    return unit === undefined ? list : list.map((one) => withoutUnit(one, unit));
-  });
+  const numbers = texts.map((list, column) => withoutUnits(list, units[column]));
   const facts = columns.map((name, column) => factsOf(name, numbers[column]!));
   if (isWide(found)) yield;
   const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
@@ -153,6 +150,10 @@ function unitsOf(texts: readonly (readonly string[])[]): Record<number, string> 
     if (unit !== undefined) units[column] = unit;
   }
   return units;
+}
+
+function withoutUnits(texts: readonly string[], unit: string | undefined): readonly string[] {
+  return unit === undefined ? texts : texts.map((text) => withoutUnit(text, unit));
 }
 
 // The texts of the first rows, by column.
