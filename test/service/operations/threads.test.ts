@@ -155,9 +155,9 @@ describe('threads', () => {
   });
 
   it.each([
-    ['takes long', 300, ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b']],
-    ['is quick', 1, ['a', 'a', 'a', 'a', 'a', 'b', 'b', 'b']],
-  ])('a history of many steps, each of which %s, and another take turns', async (_, stepMs, order) => {
+    ['takes long', ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b'], 300],
+    ['is quick', ['a', 'a', 'a', 'a', 'a', 'b', 'b', 'b'], 1],
+  ])('compute two histories, each step of which %s, in this order: %j', async (_, order, stepMs) => {
     const computed: string[] = [];
     const inline = createInlinePool();
     const pool: StepPool = {

@@ -93,18 +93,6 @@ describe('an append', () => {
     expect(await bed.read((tx) => listAll(bed.samples, tx, 'another organisation'))).toEqual([]);
   });
 
-  it('is listed in parts where it takes long, so that others get their turn', async () => {
-    for (const of of [a, b]) await append(of, 0, 2);
-    let nowMs = 0;
-    const slow = createSampleStore({ clock: { nowMs: () => (nowMs += 10) } });
-    const partAfter = (after?: SeriesReference) =>
-      bed.read((tx) => slow.list(tx, ORGANISATION, after === undefined ? {} : { after }));
-    const describedAs = (of: SeriesReference) => [{ ...of, itemId: null, sampleCount: 2, firstMs: 0, lastMs: 1000 }];
-    expect(await partAfter()).toEqual({ infos: describedAs(a), isAll: false });
-    expect(await partAfter(a)).toEqual({ infos: describedAs(b), isAll: true });
-    expect(await bed.read((tx) => listAll(slow, tx, ORGANISATION))).toEqual([...describedAs(a), ...describedAs(b)]);
-  });
-
   it('to a result is refused unless an item makes it; provisional samples are only for results', async () => {
     const change = { ...a, ...seconds(0, 2) };
     await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [change], { itemId: 'item' }));
@@ -295,6 +283,18 @@ describe('the compactor', () => {
     expect(waiting).toEqual([]);
     expect(columnsOf(await read(a))).toEqual(columnsOf(seconds(0, 300_000)));
   });
+});
+
+it('a list is given in parts where it takes long, so that others get their turn', async () => {
+  for (const of of [a, b]) await append(of, 0, 2);
+  let nowMs = 0;
+  const slow = createSampleStore({ clock: { nowMs: () => (nowMs += 10) } });
+  const partAfter = (after?: SeriesReference) =>
+    bed.read((tx) => slow.list(tx, ORGANISATION, after === undefined ? {} : { after }));
+  const describedAs = (of: SeriesReference) => [{ ...of, itemId: null, sampleCount: 2, firstMs: 0, lastMs: 1000 }];
+  expect(await partAfter()).toEqual({ infos: describedAs(a), isAll: false });
+  expect(await partAfter(a)).toEqual({ infos: describedAs(b), isAll: true });
+  expect(await bed.read((tx) => listAll(slow, tx, ORGANISATION))).toEqual([...describedAs(a), ...describedAs(b)]);
 });
 
 it('series belong to the shard they were written to', async () => {
