@@ -10,16 +10,18 @@ const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
  * Starts a server over a store, which may be from an earlier one.
  *
  * @param {readonly string[]} store its options, `--data-dir` or `--store`.
- * @param {{ dist?: string, client?: { clientId: string, clientSecret: string }, settings?: readonly string[] }} given
- *   another build than this one's; the client to get a token for, by default one is added; more options of `serve`.
+ * @param {{ dist?: string, client?: { clientId: string, clientSecret: string }, settings?: readonly string[], cgroup?:
+ *   string }} given another build than this one's; the client to get a token for, by default one is added; more options
+ *   of `serve`; the folder of a cgroup to start it in.
  */
-export async function startWindrow(store, { dist = DIST, client, settings = [] } = {}) {
+export async function startWindrow(store, { dist = DIST, client, settings = [], cgroup } = {}) {
   const command = join(dist, 'cli/main.js');
   const known = client ?? addClient(command, store);
   const options = [...store, '--port', '0', '--log-level', 'error', ...settings];
-  const child = spawn(process.execPath, [command, 'serve', ...options], {
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
+  const serve = [process.execPath, command, 'serve', ...options];
+  const within = ['-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', cgroup, ...serve];
+  const [program, ...args] = cgroup === undefined ? serve : ['sh', ...within];
+  const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'pipe'] });
   const url = await new Promise((resolve, reject) => {
     let text = '';
     child.stderr.on('data', (bytes) => {

@@ -17,8 +17,10 @@ import { nameProblem } from './names.js';
 
 const PREFIX_LENGTH = 8;
 const HEAD_LENGTH_MAX = 4096;
-/** A frame is held in memory as a whole. */
+/** The bytes of a frame are held in memory as a whole. */
 const FRAME_SAMPLES_MAX = 1_000_000;
+/** More would be copied, sorted and stored at once, and take several times the memory of the frame. */
+const PART_SAMPLES_MAX = 131_072;
 
 /** One series as a frame. */
 export function writeFrame({ timeseriesId, metric, timeMs, value }: Series): Uint8Array {
@@ -35,6 +37,14 @@ export function writeFrame({ timeseriesId, metric, timeMs, value }: Series): Uin
   return bytes;
 }
 
+/** Samples of a frame; all of them, unless it is long. */
+export interface FramePart extends Series {
+  /** The number of the frame, from 1. */
+  readonly frame: number;
+  /** How many samples of the frame are before these. */
+  readonly firstSample: number;
+}
+
 /** Reads frames from bytes that are split anywhere. */
 export class FrameReader {
   /** Joined only once they contain a frame, so that a large one is not copied for each part. */
@@ -43,8 +53,8 @@ export class FrameReader {
   #needed = PREFIX_LENGTH;
   #frameCount = 0;
 
-  /** Yields the frames that are complete with these bytes; all must be taken. */
-  *push(bytes: Uint8Array): Generator<Series> {
+  /** Yields the parts of the frames that are complete with these bytes; all must be taken. */
+  *push(bytes: Uint8Array): Generator<FramePart> {
     this.#parts.push(bytes.slice());
     this.#length += bytes.length;
     if (this.#length < this.#needed) return;
@@ -52,7 +62,7 @@ export class FrameReader {
     let at = 0;
     let frame = frameLength(all, at, this.#frameCount);
     while (frame !== undefined && at + frame <= this.#length) {
-      yield readFrame(all, at, this.#frameCount++);
+      yield* readFrame(all, at, this.#frameCount++);
       at += frame;
       frame = frameLength(all, at, this.#frameCount);
     }
@@ -83,14 +93,21 @@ function frameLength(bytes: Uint8Array, at: number, frame: number): number | und
   return PREFIX_LENGTH + headLength + 16 * sampleCount;
 }
 
-function readFrame(bytes: Uint8Array, at: number, frame: number): Series {
+function* readFrame(bytes: Uint8Array, at: number, frame: number): Generator<FramePart> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const headLength = view.getUint32(at, true);
   const sampleCount = view.getUint32(at + 4, true);
-  const from = at + PREFIX_LENGTH + headLength;
-  const head = readHead(bytes.subarray(at + PREFIX_LENGTH, from), frame);
-  const to = from + 8 * sampleCount;
-  return { ...head, timeMs: columnOf(bytes, from, sampleCount), value: columnOf(bytes, to, sampleCount) };
+  const timesAt = at + PREFIX_LENGTH + headLength;
+  const valuesAt = timesAt + 8 * sampleCount;
+  const head = readHead(bytes.subarray(at + PREFIX_LENGTH, timesAt), frame);
+  let firstSample = 0;
+  do {
+    const count = Math.min(sampleCount - firstSample, PART_SAMPLES_MAX);
+    const timeMs = columnOf(bytes, timesAt + 8 * firstSample, count);
+    const value = columnOf(bytes, valuesAt + 8 * firstSample, count);
+    yield { ...head, frame: frame + 1, firstSample, timeMs, value };
+    firstSample += count;
+  } while (firstSample < sampleCount);
 }
 
 function readHead(bytes: Uint8Array, frame: number): { timeseriesId: string; metric: string } {

@@ -89,6 +89,28 @@ describe('samples', () => {
     expect((await send('GET', '/core/timeseries/z/samples')).statusCode).toBe(404);
   });
 
+  it('a long frame is stored in parts: of equal times the last counts, and a fault says what is stored', async () => {
+    const COUNT = 300_000;
+    // Backwards, each time twice: the parts overlap, and none is sorted.
+    const timeMs = Float64Array.from({ length: COUNT }, (_, i) => START_MS + 1000 * Math.floor((COUNT - i - 1) / 2));
+    const value = Float64Array.from({ length: COUNT }, (_, i) => i);
+    const frame = { timeseriesId: 'long', metric: 'Raw', timeMs, value };
+    const stored = await post('/core/samples', 'application/vnd.windrow.columns', Buffer.from(writeFrame(frame)));
+    expect(stored.json()).toMatchObject({ data: { samples: COUNT / 2, duplicate: COUNT / 2, missing: 0 } });
+    const read = readCsv(await csvOf('/core/timeseries/long/samples')).series[0]!;
+    const backwards = (_: unknown, i: number) => COUNT - 2 * i - 1;
+    expect(read.value).toEqual(Float64Array.from({ length: COUNT / 2 }, backwards));
+    timeMs[200_000] = Number.NaN;
+    const faulty = Buffer.from(writeFrame({ ...frame, timeseriesId: 'faulty' }));
+    const refused = await post('/core/samples', 'application/vnd.windrow.columns', faulty);
+    expect([refused.statusCode, refused.json().status.message]).toEqual([
+      400,
+      expect.stringMatching(/^"faulty", sample 200000: expected epoch milliseconds .*, received NaN; \d+ samples/),
+    ]);
+    const left = readCsv(await csvOf('/core/timeseries/faulty/samples')).series[0]!;
+    expect(left.timeMs.length).toBe(refused.json().data.samplesStored);
+  });
+
   it('every form of a body stores the same samples, compressed or not', async () => {
     const minutes = [0, 1, 2, 3];
     const json = (id: string) => minutes.map((minute) => sample(id, minute, minute / 4));

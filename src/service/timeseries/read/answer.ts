@@ -59,10 +59,8 @@ async function answerPage(
   const from = token !== undefined ? ((await tokens.open(binding, token)).place as Place) : undefined; // sealed below
   const page = await readPage(context, principal.organisation, references, samplesRequest, limit, from);
   const next = page.next === undefined ? null : await tokens.seal(binding, page.next);
-  const rows = await rowsOf(page.series);
   const [head, tail] = aroundRecords({ continuationToken: next });
-  // Without the comma after the last object.
-  const body = Buffer.concat([Buffer.from(head), rows.subarray(0, Math.max(0, rows.length - 1)), Buffer.from(tail)]);
+  const body = Buffer.concat([Buffer.from(head), ...(await rowsOf(page.series)), Buffer.from(tail)]);
   return reply.type(`${JSON_TYPE}; charset=utf-8`).send(body);
 }
 
@@ -71,18 +69,19 @@ const TURN_SAMPLES = 10_000;
 /** As much work as a series takes besides its samples, in samples. */
 const SERIES_WORK = 40;
 
-async function rowsOf(page: readonly Series[]): Promise<Buffer> {
+async function rowsOf(page: readonly Series[]): Promise<readonly Uint8Array[]> {
   const write = jsonObjects(',');
   const afterWork = countWork(TURN_SAMPLES);
   const parts: Uint8Array[] = [];
   for (const series of page) {
-    for (let from = 0; from < series.timeMs.length; from += TURN_SAMPLES) {
-      const timeMs = series.timeMs.subarray(from, from + TURN_SAMPLES);
-      parts.push(write({ ...series, timeMs, value: series.value.subarray(from, from + TURN_SAMPLES) }));
-      await afterWork(SERIES_WORK + timeMs.length);
+    for (const part of partsOf(series, TURN_SAMPLES)) {
+      parts.push(write(part));
+      await afterWork(SERIES_WORK + part.timeMs.length);
     }
   }
-  return Buffer.concat(parts);
+  // Without the comma after the last object.
+  const last = parts.pop();
+  return last === undefined ? parts : [...parts, last.subarray(0, -1)];
 }
 
 async function* streamed(
@@ -93,9 +92,19 @@ async function* streamed(
   const write = form.createWriter();
   if (form.head !== '') yield Buffer.from(form.head);
   for (let piece = first; !piece.done; piece = await others.next()) {
-    yield write(piece.value);
-    // All awaits before this may resolve at once, so a fast caller would block the thread.
-    await new Promise((resolve) => setImmediate(resolve));
+    for (const part of partsOf(piece.value, form.partSamples)) {
+      yield write(part);
+      // All awaits before this may resolve at once, so a fast caller would block the thread.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+function* partsOf(series: Series, partSamples: number): Generator<Series> {
+  const { timeMs, value } = series;
+  for (let from = 0; from < timeMs.length; from += partSamples) {
+    const until = from + partSamples;
+    yield { ...series, timeMs: timeMs.subarray(from, until), value: value.subarray(from, until) };
   }
 }
 

@@ -19,13 +19,18 @@ export interface StreamedForm {
   readonly contentType: string;
   /** The start of the body. */
   readonly head: string;
+  /** How many samples are written at a time. Small parts of text are soon freed, and hold up no others. */
+  readonly partSamples: number;
   createWriter(): WriteSamples;
 }
 
+const TEXT_SAMPLES = 8192;
+const FRAME_SAMPLES = 65_536;
+
 export const streamedForms: readonly StreamedForm[] = [
-  { contentType: CSV_TYPE, head: csvHeader, createWriter: csvSamples },
-  { contentType: NDJSON_TYPE, head: '', createWriter: () => jsonObjects('\n') },
-  { contentType: COLUMNS_TYPE, head: '', createWriter: () => writeFrame },
+  { contentType: CSV_TYPE, head: csvHeader, partSamples: TEXT_SAMPLES, createWriter: csvSamples },
+  { contentType: NDJSON_TYPE, head: '', partSamples: TEXT_SAMPLES, createWriter: () => jsonObjects('\n') },
+  { contentType: COLUMNS_TYPE, head: '', partSamples: FRAME_SAMPLES, createWriter: () => writeFrame },
 ];
 
 function csvSamples(): WriteSamples {

@@ -1,6 +1,6 @@
 import type { SeriesReference } from '../../../core/series.js';
 import { sortInput } from '../../../engine/batch/sort-input.js';
-import { isAllFinite } from '../../../kernels/check.js';
+import { isAllFinite, isRising } from '../../../kernels/check.js';
 import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { sliceColumns } from '../../../storage/samples/patch.js';
 import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
@@ -145,10 +145,16 @@ export async function takeChanges(batch: SampleBatch): Promise<Taken> {
   batch.series.length = 0;
   batch.indexes.clear();
   for await (const one of inTurns(split, SERIES_PER_TURN)) {
-    if (one.timeMs.length <= SORTED_PER_TURN) take(one, taken);
+    if (one.timeMs.length <= SORTED_PER_TURN || isStorable(one)) take(one, taken);
     else await takeLong(one, taken);
   }
   return taken;
+}
+
+/** Whether all samples can be stored as they are. */
+function isStorable({ timeMs, value }: SampleChange): boolean {
+  const { length } = timeMs;
+  return isAllFinite(value, 0, length) && isRising(timeMs, 0, length, Number.NEGATIVE_INFINITY);
 }
 
 const SERIES_PER_TURN = 1000;

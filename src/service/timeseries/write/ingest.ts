@@ -1,11 +1,11 @@
-import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { decodeParts, parseInTurn } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE } from '../../http/media-types.js';
-import { FrameReader } from '../columns-format.js';
+import { type FramePart, FrameReader } from '../columns-format.js';
 import { addColumns, releaseColumns, seriesIndexOf } from './batch.js';
 import { partsOf, type StreamedBody } from './bodies.js';
 import { takeCsv } from './csv.js';
@@ -162,31 +162,30 @@ async function ingestAlone(
 async function takeColumns(job: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
   const { batch } = sink;
   const reader = new FrameReader();
-  let frame = 0;
   let emptyCount = 0;
-  for await (const part of partsOf(body)) {
-    for await (const series of inTurns(reader.push(part), FRAMES_PER_TURN)) {
-      checkSeries(job, series, ++frame);
+  for await (const bytes of partsOf(body)) {
+    for await (const part of inTurns(reader.push(bytes), FRAMES_PER_TURN)) {
+      checkPart(job, part);
       // Of a series without samples nothing is kept, however many there are.
-      if (series.timeMs.length === 0 && ++emptyCount > EMPTY_FRAMES_MAX) {
+      if (part.timeMs.length === 0 && ++emptyCount > EMPTY_FRAMES_MAX) {
         throw new ServiceError(
           413,
           `the body is too large: expected at most ${EMPTY_FRAMES_MAX} frames without samples`,
         );
       }
-      if (series.timeMs.length === 0) continue;
-      addColumns(batch, seriesIndexOf(batch, series.timeseriesId, series.metric), series.timeMs, series.value);
+      if (part.timeMs.length === 0) continue;
+      addColumns(batch, seriesIndexOf(batch, part.timeseriesId, part.metric), part.timeMs, part.value);
+      await sink.flushWhenFull();
     }
-    await sink.flushWhenFull();
   }
   reader.end();
 }
 
-function checkSeries({ defaults }: Ingest, { timeseriesId, metric, timeMs }: Series, frame: number): void {
+function checkPart({ defaults }: Ingest, { timeseriesId, metric, timeMs, frame, firstSample }: FramePart): void {
   checkNames(defaults, { timeseriesId, metric }, { text: `frame ${frame}`, details: { frame } });
   const bad = timeMs.findIndex((ms) => !(ms >= TIME_MS_MIN && ms < TIME_MS_END));
   if (bad < 0) return;
   const expected = 'epoch milliseconds within the years 0001 to 9999';
   const name = JSON.stringify(timeseriesId);
-  throw new ServiceError(400, `${name}, sample ${bad}: expected ${expected}, received ${timeMs[bad]}`);
+  throw new ServiceError(400, `${name}, sample ${firstSample + bad}: expected ${expected}, received ${timeMs[bad]}`);
 }
