@@ -5,6 +5,7 @@ import { readProgress } from '../../storage/samples/progress.js';
 import { SHARD_COUNT } from '../../storage/shard.js';
 import type { Reader, Storage } from '../../storage/storage.js';
 import { items, itemWork } from '../../storage/tables/operations.js';
+import { sampleLog } from '../../storage/tables/samples.js';
 import type { Clock, Scheduler } from '../context.js';
 import type { Metrics } from './metrics.js';
 
@@ -67,12 +68,21 @@ export function watchStore(metrics: Metrics, storage: Storage, clock: Clock, sch
   metrics.watch('compacted_commits', 'Commits whose samples are in segments', () =>
     sum(async (tx) => (await readProgress(tx)).compactedCommit),
   );
-  metrics.watch('compaction_backlog_commits', 'Commits whose samples are not in segments yet', () =>
-    sum(async (tx) => {
-      const { commit, compactedCommit } = await readProgress(tx);
-      return commit === 0 ? 0 : Math.max(0, tx.lastCommit - compactedCommit);
-    }),
-  );
+  metrics.watch('compaction_backlog_commits', 'Commits whose samples are not in segments yet', () => sum(backlogOf));
+}
+
+/** Up to the last commit with samples: compaction commits too, and may be done. */
+async function backlogOf(tx: Reader): Promise<number> {
+  const { compactedCommit } = await readProgress(tx);
+  const [last] = await tx.find(sampleLog, {
+    where: [['commit', '>', compactedCommit]],
+    orderBy: [
+      { column: 'commit', isDescending: true },
+      { column: 'part', isDescending: true },
+    ],
+    limit: 1,
+  });
+  return last === undefined ? 0 : last.commit - compactedCommit;
 }
 
 /** The space that the store takes, and what its disk has left. */

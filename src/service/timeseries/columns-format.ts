@@ -47,28 +47,36 @@ export interface FramePart extends Series {
 
 /** Reads frames from bytes that are split anywhere. */
 export class FrameReader {
-  /** Joined only once they contain a frame, so that a large one is not copied for each part. */
-  #parts: Uint8Array[] = [];
+  /** What has come of the frame that is not complete yet. Of its full size as soon as that is known. */
+  #frame = new Uint8Array(PREFIX_LENGTH);
   #length = 0;
-  #needed = PREFIX_LENGTH;
   #frameCount = 0;
 
   /** Yields the parts of the frames that are complete with these bytes; all must be taken. */
   *push(bytes: Uint8Array): Generator<FramePart> {
-    this.#parts.push(bytes.slice());
-    this.#length += bytes.length;
-    if (this.#length < this.#needed) return;
-    const all = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
     let at = 0;
-    let frame = frameLength(all, at, this.#frameCount);
-    while (frame !== undefined && at + frame <= this.#length) {
-      yield* readFrame(all, at, this.#frameCount++);
-      at += frame;
-      frame = frameLength(all, at, this.#frameCount);
+    while (at < bytes.length) {
+      at += this.#take(bytes, at, PREFIX_LENGTH);
+      if (this.#length < PREFIX_LENGTH) return;
+      const frameLength = frameLengthOf(this.#frame, this.#frameCount);
+      at += this.#take(bytes, at, frameLength);
+      if (this.#length < frameLength) return;
+      yield* readFrame(this.#frame, this.#frameCount++);
+      this.#length = 0;
     }
-    this.#needed = frame ?? PREFIX_LENGTH;
-    this.#parts = [all.subarray(at)];
-    this.#length -= at;
+  }
+
+  /** Takes what is missing up to a length of the frame, as far as it is there; returns the number of bytes. */
+  #take(bytes: Uint8Array, at: number, length: number): number {
+    const count = Math.max(0, Math.min(length - this.#length, bytes.length - at));
+    if (this.#frame.length < length) {
+      const larger = new Uint8Array(length);
+      larger.set(this.#frame.subarray(0, this.#length));
+      this.#frame = larger;
+    }
+    this.#frame.set(bytes.subarray(at, at + count), this.#length);
+    this.#length += count;
+    return count;
   }
 
   /** @throws ServiceError if the last frame is incomplete. */
@@ -78,12 +86,9 @@ export class FrameReader {
   }
 }
 
-// Undefined if its first bytes are missing.
-function frameLength(bytes: Uint8Array, at: number, frame: number): number | undefined {
-  if (at + PREFIX_LENGTH > bytes.length) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const headLength = view.getUint32(at, true);
-  const sampleCount = view.getUint32(at + 4, true);
+/** @param bytes begins with the prefix of a frame. */
+function frameLengthOf(bytes: Uint8Array, frame: number): number {
+  const { headLength, sampleCount } = readPrefix(bytes);
   if (headLength > HEAD_LENGTH_MAX || headLength % 8 !== 0) {
     throw frameError(frame, `has a head of ${headLength} bytes; expected a multiple of 8 up to ${HEAD_LENGTH_MAX}`);
   }
@@ -93,13 +98,16 @@ function frameLength(bytes: Uint8Array, at: number, frame: number): number | und
   return PREFIX_LENGTH + headLength + 16 * sampleCount;
 }
 
-function* readFrame(bytes: Uint8Array, at: number, frame: number): Generator<FramePart> {
+function readPrefix(bytes: Uint8Array): { headLength: number; sampleCount: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const headLength = view.getUint32(at, true);
-  const sampleCount = view.getUint32(at + 4, true);
-  const timesAt = at + PREFIX_LENGTH + headLength;
+  return { headLength: view.getUint32(0, true), sampleCount: view.getUint32(4, true) };
+}
+
+function* readFrame(bytes: Uint8Array, frame: number): Generator<FramePart> {
+  const { headLength, sampleCount } = readPrefix(bytes);
+  const timesAt = PREFIX_LENGTH + headLength;
   const valuesAt = timesAt + 8 * sampleCount;
-  const head = readHead(bytes.subarray(at + PREFIX_LENGTH, timesAt), frame);
+  const head = readHead(bytes.subarray(PREFIX_LENGTH, timesAt), frame);
   let firstSample = 0;
   do {
     const count = Math.min(sampleCount - firstSample, PART_SAMPLES_MAX);

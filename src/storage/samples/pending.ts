@@ -18,6 +18,11 @@ export interface SeriesOfLog {
 export interface PendingLog {
   /** The log's changes of a series that are not in its segments, as a patch; only its part in the range is complete. */
   patchOf(series: SeriesOfLog, range?: TimeRange): Promise<Patch>;
+  /**
+   * The beginning of a range, or its end if descending, to which the log adds at least `sampleCount` samples of a
+   * series, if it adds as many to the range; most likely not many more, as samples mostly come in order.
+   */
+  partOf(series: SeriesOfLog, range: TimeRange, sampleCount: number, isDescending: boolean): TimeRange;
   /** Like `patchOf`, only for the commits `(after, until]`. */
   patchWithin(series: SeriesOfLog, after: number, until: number): Promise<Patch>;
   /** The rows of the commits `(after, until]`, in order. */
@@ -100,6 +105,14 @@ export class PendingLogs {
     };
     return {
       seriesCount: durable.seriesCount + tail.seriesCount,
+      partOf: ({ organisation, key }, range, sampleCount, isDescending) => {
+        const after = compactedOf(progress, key);
+        const places = indexes.flatMap(({ index, lastCommit }) => {
+          const ofIndex = index.placesOf(organisation, key);
+          return ofIndex === undefined ? [] : [{ ...ofIndex, after, until: lastCommit }];
+        });
+        return partWithin(isDescending ? places.reverse() : places, range, sampleCount, isDescending);
+      },
       patchOf: (series, range) => patchWithin(series, compactedOf(progress, series.key), Infinity, range),
       patchWithin,
       rowsWithin: (after, until) =>
@@ -264,6 +277,32 @@ const ALL_TIMES: TimeRange = { fromMs: -Infinity, untilMs: Infinity };
 function addsElsewhere({ heads, damage }: LogRow, index: number, { fromMs, untilMs }: TimeRange): boolean {
   if (damage !== undefined || (heads.fromMs < untilMs && heads.untilMs > fromMs)) return false;
   return !isDeletion(heads, index);
+}
+
+/** See `PendingLog.partOf`. Takes rows in their order, or from the last one on, until they have enough samples. */
+function partWithin(
+  places: readonly (Places & { readonly after: number; readonly until: number })[],
+  range: TimeRange,
+  sampleCount: number,
+  isDescending: boolean,
+): TimeRange {
+  let [startMs, endMs, count] = [Infinity, -Infinity, 0];
+  for (const { rows, indexes, after, until } of places) {
+    const [first, end] = [firstAfter(rows, after), firstAfter(rows, until)];
+    for (let n = 0; n < end - first; n++) {
+      const at = isDescending ? end - 1 - n : first + n;
+      const { heads } = rows[at]!;
+      if (!(heads.fromMs < range.untilMs && heads.untilMs > range.fromMs)) continue;
+      startMs = Math.min(startMs, heads.fromMs);
+      endMs = Math.max(endMs, heads.untilMs);
+      count += heads.counts[indexes[at]!] ?? 0;
+      if (count < sampleCount) continue;
+      return isDescending
+        ? { fromMs: Math.max(startMs, range.fromMs), untilMs: range.untilMs }
+        : { fromMs: range.fromMs, untilMs: Math.min(endMs, range.untilMs) };
+    }
+  }
+  return range;
 }
 
 /** How many rows to load next; they are most likely as large as the last one. */

@@ -13,6 +13,7 @@ import {
   patchBetween,
   sliceColumns,
 } from './patch.js';
+import type { PendingLog, SeriesOfLog } from './pending.js';
 import { type Columns, concatenate, NO_COLUMNS, type SampleRange, type SeriesInfo, type TimeRange } from './samples.js';
 import {
   checkSegment,
@@ -28,14 +29,52 @@ import {
   unpackTimes,
 } from './segments.js';
 
-/** A series as a reader found it; the patch has what its segments lack. */
-export interface OpenSeries {
+interface SeriesToRead {
   readonly key: number;
-  readonly patch: Patch;
   /** Whether it may have provisional samples. */
   readonly isPreviewed: boolean;
   /** Whether it may have segments. */
   readonly hasSegments: boolean;
+}
+
+/** A series as a reader found it, and the log as the reader sees it. */
+export interface FoundSeries extends SeriesToRead, SeriesOfLog {
+  readonly log: PendingLog;
+}
+
+/** A series whose patch has what its segments lack, within a range. */
+export interface OpenSeries extends SeriesToRead {
+  readonly patch: Patch;
+}
+
+/**
+ * The samples of a range. With a limit, no more is taken from the log than most likely has as many.
+ *
+ * @param partSamplesMin the fewest samples to take from the log at a time.
+ */
+export async function readInParts(
+  tx: Reader,
+  found: FoundSeries,
+  range: SampleRange,
+  partSamplesMin: number,
+): Promise<Columns> {
+  const { fromMs = -Infinity, untilMs = Infinity, limit = Infinity, isDescending = false } = range;
+  const { log } = found;
+  const parts: Columns[] = [];
+  let rest: TimeRange = { fromMs, untilMs };
+  let room = limit;
+  let wanted = Math.max(limit, partSamplesMin);
+  do {
+    const part = limit === Infinity ? rest : log.partOf(found, rest, wanted, isDescending);
+    const series = { ...found, patch: await log.patchOf(found, part) };
+    const columns = await readSamples(tx, series, { ...range, ...part, limit: room });
+    parts.push(columns);
+    room -= columns.timeMs.length;
+    rest = isDescending ? { ...rest, untilMs: part.fromMs } : { ...rest, fromMs: part.untilMs };
+    // Changes may replace each other, or delete: each part has more of them.
+    wanted *= 4;
+  } while (room > 0 && rest.fromMs < rest.untilMs);
+  return parts.length === 1 ? parts[0]! : concatenate(isDescending ? parts.reverse() : parts);
 }
 
 /** The samples of a range from segments and log, and provisional ones unless excluded. */

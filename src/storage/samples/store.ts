@@ -21,7 +21,15 @@ import { inspectRow } from './log-row.js';
 import { LookedUp } from './looked-up.js';
 import { logRows, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
-import { checkSamples, countSamples, describeSeries, type OpenSeries, readProvisional, readSamples } from './read.js';
+import {
+  checkSamples,
+  countSamples,
+  describeSeries,
+  type FoundSeries,
+  type OpenSeries,
+  readInParts,
+  readProvisional,
+} from './read.js';
 import {
   type Columns,
   ForgottenChangesError,
@@ -41,14 +49,18 @@ import { WrittenCommits } from './written.js';
 export interface SampleStoreOptions {
   readonly clock: { nowMs(): number };
   readonly sizes?: Partial<Sizes>;
+  /** The fewest samples that a read with a limit takes from the log at a time, if there are as many: 4096 by default. */
+  readonly partSamplesMin?: number;
 }
 
 /** Creates the store of samples; its memory is only a cache. */
-export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleStore {
+export function createSampleStore({ clock, sizes, partSamplesMin }: SampleStoreOptions): SampleStore {
   const logs = new PendingLogs();
   const compaction = new Compaction(logs, { ...defaultSizes, ...sizes });
-  return new SampleStore({ logs, catalogue: new Catalogue(), clock }, compaction);
+  return new SampleStore({ logs, catalogue: new Catalogue(), clock }, compaction, partSamplesMin);
 }
+
+const PART_SAMPLES_MIN = 4096;
 
 const CHANGES_PER_TURN = 1000;
 /** For how long one reader describes series, for each of which segments that the log touches may be unpacked. */
@@ -66,15 +78,17 @@ const BYTES_PER_TURN = 4 * 1024 * 1024;
 export class SampleStore {
   readonly #parts: AppendParts;
   readonly #compaction: Compaction;
+  readonly #partSamplesMin: number;
   readonly #written = new WrittenCommits();
   readonly #lookedUp = new LookedUp();
   /** What of the log is in memory. */
   readonly log: LogLoading;
 
-  constructor(parts: AppendParts, compaction: Compaction) {
+  constructor(parts: AppendParts, compaction: Compaction, partSamplesMin = PART_SAMPLES_MIN) {
     this.#parts = parts;
     this.log = new LogLoading(parts.logs);
     this.#compaction = compaction;
+    this.#partSamplesMin = partSamplesMin;
   }
 
   /**
@@ -186,8 +200,8 @@ export class SampleStore {
 
   /** Samples in time order; if descending, still in time order, but taken from the end. Empty for an unknown series. */
   async read(tx: Reader, organisation: string, of: SeriesReference, range: SampleRange = {}): Promise<Columns> {
-    const opened = await this.#open(tx, organisation, of, range);
-    return opened === undefined ? NO_COLUMNS : readSamples(tx, opened, range);
+    const found = await this.#find(tx, organisation, of);
+    return found === undefined ? NO_COLUMNS : readInParts(tx, found, range, this.#partSamplesMin);
   }
 
   /** The number of final samples in a range. Most are not read: damage is found by `check`. */
@@ -211,8 +225,13 @@ export class SampleStore {
     tx: Reader,
     organisation: string,
     of: SeriesReference,
-    { fromMs = -Infinity, untilMs = Infinity }: SampleRange,
+    range: TimeRange,
   ): Promise<OpenSeries | undefined> {
+    const found = await this.#find(tx, organisation, of);
+    return found === undefined ? undefined : { ...found, patch: await found.log.patchOf(found, range) };
+  }
+
+  async #find(tx: Reader, organisation: string, of: SeriesReference): Promise<FoundSeries | undefined> {
     const { catalogue, logs } = this.#parts;
     const progress = await readProgress(tx);
     const seen = this.#lookedUp.of(tx, organisation, of);
@@ -222,9 +241,8 @@ export class SampleStore {
     this.log.noteRead(tx.shard);
     const log = await logs.open(tx, progress);
     const { key, itemId } = known;
-    const patch = await log.patchOf(known, { fromMs, untilMs });
     const isPreviewed = itemId !== null && seen?.isPreviewed !== false;
-    return { key, patch, isPreviewed, hasSegments: seen?.row.sampleCount !== 0 };
+    return { organisation, key, log, isPreviewed, hasSegments: seen?.row.sampleCount !== 0 };
   }
 
   /**

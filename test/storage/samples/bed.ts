@@ -37,8 +37,8 @@ export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
   const options = { directory, clock, openDatabase: held.open, reserveBytes: 0 };
   const open = async () => ({
     storages: [await openSqliteStorage(options), await openSqliteStorage(options)] as const,
-    samples: createSampleStore({ clock, sizes }),
-    other: createSampleStore({ clock, sizes }),
+    samples: createSampleStore({ clock, sizes, partSamplesMin: 1 }),
+    other: createSampleStore({ clock, sizes, partSamplesMin: 1 }),
   });
   const close = async () => {
     for (const storage of opened.storages) await storage.close();

@@ -3,6 +3,7 @@ import { seriesKey } from '../../../src/core/series.js';
 import { Catalogue } from '../../../src/storage/samples/catalogue.js';
 import { PendingLogs } from '../../../src/storage/samples/pending.js';
 import { readProgress, START } from '../../../src/storage/samples/progress.js';
+import type { TimeRange } from '../../../src/storage/samples/samples.js';
 import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
 import { sampleLog, series } from '../../../src/storage/tables/samples.js';
@@ -249,6 +250,24 @@ describe('the log in memory', () => {
     expect(counted.gets).toBe(2);
     await (await logs.open(reader(lastCommit), progress)).patchOf(ofSeries);
     expect(counted.gets).toBe(2);
+  });
+
+  it('gives a read with a limit the part of its range that has enough samples, from either end', async () => {
+    for (const at of [10, 20, 30, 40, 25]) await append(a, at);
+    const partOf = (range: TimeRange, count: number, isDescending: boolean) =>
+      bed.read(async (tx) => {
+        const log = await new PendingLogs().open(tx, await readProgress(tx));
+        const part = log.partOf({ organisation: ORGANISATION, key: 1 }, range, count, isDescending);
+        const { timeMs } = await log.patchOf({ organisation: ORGANISATION, key: 1 }, part);
+        return Array.from(timeMs).filter((ms) => ms >= part.fromMs && ms < part.untilMs);
+      });
+    const all = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
+    expect(await partOf(all, 2, false)).toEqual([10, 20]);
+    // A late sample is found among the others.
+    expect(await partOf(all, 3, false)).toEqual([10, 20, 25, 30]);
+    expect(await partOf(all, 2, true)).toEqual([25, 30, 40]);
+    expect(await partOf({ fromMs: 15, untilMs: 40 }, 1, false)).toEqual([20]);
+    expect(await partOf({ fromMs: 15, untilMs: 40 }, 9, true)).toEqual([20, 25, 30]);
   });
 
   it('that others have loaded further serves a reader who sees less of it, without another look', async () => {

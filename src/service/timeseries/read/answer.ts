@@ -37,7 +37,7 @@ export async function answerSamples(
   // Read before the answer begins, so that it can still say what fails.
   const first = await pieces.next();
   reply.type(form.contentType);
-  return reply.send(Readable.from(streamed(first, pieces, form), { objectMode: false, highWaterMark: 1 << 20 }));
+  return reply.send(streamOf(streamed(first, pieces, form)));
 }
 
 async function answerPage(
@@ -59,9 +59,11 @@ async function answerPage(
   const from = token !== undefined ? ((await tokens.open(binding, token)).place as Place) : undefined; // sealed below
   const page = await readPage(context, principal.organisation, references, samplesRequest, limit, from);
   const next = page.next === undefined ? null : await tokens.seal(binding, page.next);
-  const [head, tail] = aroundRecords({ continuationToken: next });
-  const body = Buffer.concat([Buffer.from(head), ...(await rowsOf(page.series)), Buffer.from(tail)]);
-  return reply.type(`${JSON_TYPE}; charset=utf-8`).send(body);
+  const bytes = pageBytes(page.series, aroundRecords({ continuationToken: next }));
+  reply.type(`${JSON_TYPE}; charset=utf-8`);
+  const sampleCount = page.series.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
+  // Of long pages only a part is in memory as text.
+  return reply.send(sampleCount > TURN_SAMPLES ? streamOf(bytes) : Buffer.concat(await allOf(bytes)));
 }
 
 /** Samples of a page that are written before others are answered. */
@@ -69,19 +71,34 @@ const TURN_SAMPLES = 10_000;
 /** As much work as a series takes besides its samples, in samples. */
 const SERIES_WORK = 40;
 
-async function rowsOf(page: readonly Series[]): Promise<readonly Uint8Array[]> {
+async function* pageBytes(
+  page: readonly Series[],
+  [head, tail]: readonly [string, string],
+): AsyncGenerator<Uint8Array> {
   const write = jsonObjects(',');
   const afterWork = countWork(TURN_SAMPLES);
-  const parts: Uint8Array[] = [];
+  yield Buffer.from(head);
+  let written: Uint8Array | undefined;
   for (const series of page) {
     for (const part of partsOf(series, TURN_SAMPLES)) {
-      parts.push(write(part));
+      if (written !== undefined) yield written;
+      written = write(part);
       await afterWork(SERIES_WORK + part.timeMs.length);
     }
   }
   // Without the comma after the last object.
-  const last = parts.pop();
-  return last === undefined ? parts : [...parts, last.subarray(0, -1)];
+  if (written !== undefined) yield written.subarray(0, -1);
+  yield Buffer.from(tail);
+}
+
+async function allOf(parts: AsyncIterable<Uint8Array>): Promise<readonly Uint8Array[]> {
+  const all: Uint8Array[] = [];
+  for await (const part of parts) all.push(part);
+  return all;
+}
+
+function streamOf(parts: AsyncGenerator<Uint8Array>): Readable {
+  return Readable.from(parts, { objectMode: false, highWaterMark: 1 << 20 });
 }
 
 async function* streamed(
