@@ -78,7 +78,7 @@ export async function readInParts(
 }
 
 /** The samples of a range from segments and log, and provisional ones unless excluded. */
-export async function readSamples(tx: Reader, series: OpenSeries, range: SampleRange): Promise<Columns> {
+async function readSamples(tx: Reader, series: OpenSeries, range: SampleRange): Promise<Columns> {
   const { fromMs = -Infinity, untilMs = Infinity, limit = Infinity, isDescending = false } = range;
   if (!(fromMs < untilMs) || limit <= 0) return NO_COLUMNS;
   const finals = await readFinals(tx, series, fromMs, untilMs, limit, isDescending);

@@ -49,7 +49,7 @@ import { WrittenCommits } from './written.js';
 export interface SampleStoreOptions {
   readonly clock: { nowMs(): number };
   readonly sizes?: Partial<Sizes>;
-  /** The fewest samples that a read with a limit takes from the log at a time, if there are as many: 4096 by default. */
+  /** The fewest samples that a read with a limit takes from the log at a time, if it has as many; 4096 by default. */
   readonly partSamplesMin?: number;
 }
 
