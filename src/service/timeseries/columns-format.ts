@@ -47,7 +47,7 @@ export interface FramePart extends Series {
 
 /** Reads frames from bytes that are split anywhere. */
 export class FrameReader {
-  /** What has come of the frame that is not complete yet. Of its full size as soon as that is known. */
+  /** What has come of the frame that is not complete yet, with room for as much again at most. */
   #frame = new Uint8Array(PREFIX_LENGTH);
   #length = 0;
   #frameCount = 0;
@@ -69,13 +69,15 @@ export class FrameReader {
   /** Takes what is missing up to a length of the frame, as far as it is there; returns the number of bytes. */
   #take(bytes: Uint8Array, at: number, length: number): number {
     const count = Math.max(0, Math.min(length - this.#length, bytes.length - at));
-    if (this.#frame.length < length) {
-      const larger = new Uint8Array(length);
+    const taken = this.#length + count;
+    if (this.#frame.length < taken) {
+      // Not its full size at once: whoever announces a long frame may never send it.
+      const larger = new Uint8Array(Math.min(length, 2 * taken));
       larger.set(this.#frame.subarray(0, this.#length));
       this.#frame = larger;
     }
     this.#frame.set(bytes.subarray(at, at + count), this.#length);
-    this.#length += count;
+    this.#length = taken;
     return count;
   }
 

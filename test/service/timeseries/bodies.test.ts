@@ -374,6 +374,19 @@ describe('bodies of samples', () => {
     );
   });
 
+  it('of columns take memory as they come, whatever length they announce', () => {
+    const prefix = Buffer.alloc(8);
+    prefix.writeUInt32LE(40, 0);
+    prefix.writeUInt32LE(1_000_000, 4);
+    const before = process.memoryUsage().arrayBuffers;
+    const readers = Array.from({ length: 200 }, () => {
+      const reader = new FrameReader();
+      return { reader, parts: [...reader.push(prefix), ...reader.push(Buffer.alloc(100))] };
+    });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16_000_000);
+    expect(readers.flatMap(({ parts }) => parts)).toEqual([]);
+  });
+
   it('written NDJSON and JSON read back to the same samples', () => {
     const series: Series = {
       timeseriesId: 'a"ü',
