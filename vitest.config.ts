@@ -51,7 +51,9 @@ const long = [
   'test/service/cluster.test.ts',
   'test/service/kill.test.ts',
   'test/service/serve-process.test.ts',
+  'test/storage/crash/ended-in-sqlite.test.ts',
   'test/storage/postgres/postgres.test.ts',
+  'test/storage/postgres/processes.test.ts',
   'test/storage/samples/store-is-map.test.ts',
   'test/workbench/failure.test.ts',
 ];
