@@ -10,7 +10,7 @@ export interface JsonFault {
 }
 
 /** Token numbers of jsonc-parser, whose enums exist only as types. */
-export const TOKEN = {
+const TOKEN = {
   openBrace: 1,
   closeBrace: 2,
   openBracket: 3,

@@ -27,6 +27,15 @@ describe('a faulty request', () => {
     );
   });
 
+  it('that has a key twice, of which one would count: the place of the second', async () => {
+    const text = requestText('Mul', { scalar: 2 }).replace('"parameters"', '"parameters": {},\n "parameters"');
+    const { code, stderr } = await runWith({ 'request.json': text }, ...RUN);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^windrow: ~\/request\.json:2:2: expected each key of an object once, received "parameters" twice\n {4}2 \| {2}"/,
+    );
+  });
+
   it('with problems: all of them, each with its line', async () => {
     const text = `[
   {

@@ -233,6 +233,15 @@ describe('NDJSON', () => {
     expect([skipped.code, skipped.stderr]).toEqual([0, expect.stringContaining('  2 bad rows of ~/office.ndjson\n')]);
   });
 
+  it('a key that comes twice is a bad row, as one of the two would be lost', async () => {
+    const world = negating({ 'office.ndjson': text.replace('"value"', '"value":1,"value"') });
+    const { code, stderr } = await run(world, 'office.ndjson');
+    const problem = 'expected each key of an object once, received "value" twice';
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`office.ndjson, line 1: ${problem}`)]);
+    const skipped = await run(world, 'office.ndjson', '--on-bad-row', 'skip');
+    expect([skipped.code, skipped.stderr]).toEqual([0, expect.stringContaining('  1 bad row of ~/office.ndjson\n')]);
+  });
+
   it('the reason for which a row was left out begins with the column and the text at fault', async () => {
     const world = negating({ 'office.ndjson': text.replace(ROWS[0]!, 'noon').replace('1.1', '"n.a."') });
     await run(world, 'office.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');

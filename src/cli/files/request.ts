@@ -1,4 +1,5 @@
-import { RequestError, WindrowError } from '../../core/errors.js';
+import { describeValue, RequestError, WindrowError } from '../../core/errors.js';
+import { findRepeatedKey } from '../../formats/json-keys.js';
 import { planEvery } from '../../plan/patterns.js';
 import type { Plan } from '../../plan/plan.js';
 import { defined } from '../command.js';
@@ -37,16 +38,31 @@ async function readStandardInput(io: Io): Promise<string> {
 
 async function parseRequest(text: string, name: string): Promise<unknown> {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  let request: unknown;
   try {
-    return JSON.parse(json);
+    request = JSON.parse(json);
   } catch (error) {
     const { findJsonFault } = await import('../../formats/json-fault.js');
-    const { placeOf, showPlace } = await import('../../formats/json-place.js');
     const fault = findJsonFault(json);
     if (fault === undefined) throw error;
-    const { line, column } = placeOf(json, fault.offset);
     const mend = fault.suggestion === undefined ? '' : `; ${fault.suggestion}`;
-    const message = `not JSON: expected ${fault.expected}, received ${fault.received}${mend}`;
-    throw new WindrowError('request.json', `${name}:${line}:${column}: ${message}\n${showPlace(json, fault.offset)}`);
+    const problem = `not JSON: expected ${fault.expected}, received ${fault.received}${mend}`;
+    throw await problemAt({ name, json, offset: fault.offset }, problem);
   }
+  const repeated = findRepeatedKey(json);
+  if (repeated === undefined) return request;
+  const problem = `expected each key of an object once, received ${describeValue(repeated.key)} twice`;
+  throw await problemAt({ name, json, offset: repeated.offset }, problem);
+}
+
+interface Place {
+  readonly name: string;
+  readonly json: string;
+  readonly offset: number;
+}
+
+async function problemAt({ name, json, offset }: Place, problem: string): Promise<WindrowError> {
+  const { placeOf, showPlace } = await import('../../formats/json-place.js');
+  const { line, column } = placeOf(json, offset);
+  return new WindrowError('request.json', `${name}:${line}:${column}: ${problem}\n${showPlace(json, offset)}`);
 }

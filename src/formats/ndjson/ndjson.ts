@@ -3,6 +3,7 @@ import { formatInstant } from '../../core/instant.js';
 import { jsonNumber } from '../../core/json-number.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
+import { countKeys, findRepeatedKey } from '../json-keys.js';
 import { BadLines, type TextLine, textLines } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader, textOf } from '../table/table-reader.js';
@@ -84,6 +85,10 @@ function fieldsOf(text: string): ReadonlyMap<string, unknown> | string {
     return `expected a JSON object, received ${describeValue(text)}`;
   }
   const fields = new Map<string, unknown>(Object.entries(parsed));
+  const repeated = countKeys(text) === fields.size ? undefined : findRepeatedKey(text);
+  if (repeated !== undefined) {
+    return `expected each key of an object once, received ${describeValue(repeated.key)} twice`;
+  }
   for (const [name, value] of fields) {
     // JSON has no infinite numbers: one too large for a double becomes one.
     if (value !== Number.POSITIVE_INFINITY && value !== Number.NEGATIVE_INFINITY) continue;

@@ -1,5 +1,5 @@
-import { createScanner } from 'jsonc-parser';
-import { findJsonFault, TOKEN } from '../../formats/json-fault.js';
+import { findJsonFault } from '../../formats/json-fault.js';
+import { closingQuote, findRepeatedKey } from '../../formats/json-keys.js';
 import { placeOf } from '../../formats/json-place.js';
 import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from './errors.js';
@@ -186,8 +186,8 @@ function createScan(text: string): Scan {
   return { text, at: 0, depth: 0, isArray: /^\s*\[/.test(text), memberCount: 0, containerCount: 0 };
 }
 
-const [QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [
-  0x22, 0x2c, 0x3a, 0x5b, 0x5c, 0x5d, 0x7b, 0x7d,
+const [QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [
+  0x22, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d,
 ];
 
 /**
@@ -215,17 +215,6 @@ function scanUntil(scan: Scan, least: number, most: number): number {
   return Math.min(at, end);
 }
 
-/** Where the string that begins at `from` ends; `end` or later without a quote before it. */
-function closingQuote(text: string, from: number, end: number): number {
-  let at = from + 1;
-  for (; at < end; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) break;
-    if (code === BACKSLASH) at++;
-  }
-  return at;
-}
-
 function checkValue(value: unknown, memberCount: number, text: string): void {
   const parsedCount = countMembers(value);
   if (parsedCount < 0) {
@@ -233,7 +222,10 @@ function checkValue(value: unknown, memberCount: number, text: string): void {
     throw new JsonIssueError({ pointer: infinityIn(value) ?? '', expected, received: 'one beyond it, such as 1e400' });
   }
   if (parsedCount === memberCount) return;
-  const { pointer, key } = repeatedKey(text);
+  const repeated = findRepeatedKey(text);
+  if (repeated === undefined) throw new Error('assertion failed: no key comes twice');
+  const { path, key } = repeated;
+  const pointer = path.map((place) => `/${pointerPart(String(place))}`).join('');
   const received = `${JSON.stringify(key)} twice`;
   throw new JsonIssueError({ pointer, expected: 'each key of an object once', received });
 }
@@ -268,29 +260,4 @@ function infinityIn(value: unknown): string | undefined {
 
 export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-/** Where an object in a valid JSON text repeats a key. */
-function repeatedKey(text: string): { readonly pointer: string; readonly key: string } {
-  const scanner = createScanner(text, true);
-  const open: { readonly keys: Set<string> | undefined; place: string | number }[] = [];
-  let isKey = false;
-  for (;;) {
-    const token: number = scanner.scan();
-    const top = open.at(-1);
-    if (token === TOKEN.end) throw new Error('assertion failed: no key comes twice');
-    if (token === TOKEN.openBrace) open.push({ keys: new Set(), place: '' });
-    else if (token === TOKEN.openBracket) open.push({ keys: undefined, place: 0 });
-    else if (token === TOKEN.closeBrace || token === TOKEN.closeBracket) open.pop();
-    else if (token === TOKEN.comma && typeof top?.place === 'number') top.place++;
-    else if (token === TOKEN.string && isKey && top?.keys !== undefined) {
-      const key = scanner.getTokenValue();
-      top.place = key;
-      if (top.keys.has(key)) {
-        return { pointer: open.map(({ place }) => `/${pointerPart(String(place))}`).join(''), key };
-      }
-      top.keys.add(key);
-    }
-    isKey = token === TOKEN.openBrace || (token === TOKEN.comma && open.at(-1)?.keys !== undefined);
-  }
 }
