@@ -49,7 +49,8 @@ export function findName(table: usize, at: usize, last: i32, separator: i32): i3
   const guess = load<i32>(lastEntry, FOLLOWER_AT);
   const entry = entryOf(table, mask, guess);
   const length = load<i32>(entry, LENGTH_AT);
-  if (isName(entry, length, at)) {
+  // The first name may be too long for its entry, and follows itself.
+  if (length < <i32>LENGTH_AT && isName(entry, length, at)) {
     const end = at + <usize>length;
     const byte = <i32>load<u8>(end);
     if (byte == separator || byte == 0x0a || byte == 0x0d) {
@@ -95,7 +96,7 @@ function entryOf(table: usize, mask: i32, index: i32): usize {
   return slotOf(table, mask + 1) + <usize>index * ENTRY_BYTES;
 }
 
-// Whether the bytes at a place begin with the name of an entry.
+// Whether the bytes at a place begin with the name of an entry, which is shorter than `LENGTH_AT`.
 // @ts-ignore: decorator
 @inline
 function isName(entry: usize, length: i32, at: usize): bool {
@@ -112,7 +113,7 @@ function othersAt(entry: usize, at: usize, length: i32, from: i32): v128 {
   return v128.and(v128.xor(v128.load(entry + from), v128.load(at + from)), before(length, from));
 }
 
-// All bits in the lanes whose places, counted from `from` on, lie before the length.
+// All bits in the lanes whose places, counted from `from` on, lie before the length: below 128, as lanes are signed bytes.
 // @ts-ignore: decorator
 @inline
 function before(length: i32, from: i32): v128 {
