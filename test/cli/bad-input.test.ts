@@ -229,6 +229,7 @@ describe('wrong arguments', () => {
       '~/office.csv/out.csv: what should be its folder is a file; give another name',
     ],
     [[...RUN, '--output', '~/'], '~/: is a folder, expected the name of a file to write'],
+    [[...RUN, '--output', '~/new/'], '~/new/: ends as a folder does, expected the name of a file to write'],
     [['run', '-', '--input', '-'], 'expected standard input for the request or for --input, received it for both'],
     [['why', '-', '--input', '-', '--series', 'a/b', '--at', '0'], 'why: expected standard input for the request or'],
     [['verify', '-', '--input', '-'], 'verify: expected standard input for the request or for --input, received it'],

@@ -630,6 +630,7 @@ describe('files written by other tools', () => {
     expect(ended.stdout).toBe(RESULT);
     const later = await run(world, name, '--from', '2024-03-01T00:01:00Z');
     expect(later.stdout.split('\n')).toHaveLength(4);
+    expect(await run(world, name, '--from', '20240301')).toMatchObject({ code: 0, stdout: RESULT });
   });
 });
 

@@ -254,3 +254,15 @@ it('takes plain digits as --from for epoch seconds or milliseconds, as in a file
     expect(ended.stdout.trim().split('\n')).toHaveLength(3);
   }
 });
+
+it('takes eight digits as --from and --until for a date, as in a file', async () => {
+  const world = doubling();
+  world.write('office.csv', 'timestamp,value\n20240330,1\n20240331,2\n20240401,3\n');
+  for (const [from, until] of [
+    ['20240331', '20240401'],
+    ['2024-03-31', '2024-04-01'],
+  ] as const) {
+    const ended = await world.run(...RUN, '--from', from, '--until', until, '--timezone', 'Europe/Berlin');
+    expect(ended.stdout.trim().split('\n').slice(1)).toEqual(['2024-03-30T23:00:00.000Z,office,Result,4']);
+  }
+});

@@ -1,11 +1,11 @@
 import { WindrowError } from '../../core/errors.js';
-import type { Instant } from '../../core/instant.js';
 import { type Encoding, encodingOf, encodings } from '../../formats/csv/encoding.js';
 import type { CsvReaderOptions } from '../../formats/csv/index.js';
 import type { Format } from '../../formats/format.js';
 import { formatNames, formats } from '../../formats/formats.js';
 import { timeFormats } from '../../formats/table/dates.js';
 import { EPOCH_SECONDS_END } from '../../formats/table/epoch.js';
+import { compactDate } from '../../formats/table/read-text.js';
 import { tableLayouts } from '../../formats/table/roles.js';
 import { namedSeries, statesOf, tableOptions } from '../../formats/table/table-options.js';
 import { type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
@@ -43,8 +43,13 @@ export function onBadRowOf(given: Given): (typeof ON_BAD_ROW)[number] {
   return nameOf(given, badRowOption.flag, ON_BAD_ROW) ?? 'fail';
 }
 
-/** An instant as an option gives it. Digits alone are an epoch time in seconds or milliseconds, as in a file. */
-export function instantOption(text: string): Instant {
+/**
+ * An instant as an option gives it. Digits alone are a date (`20240331`), or else an epoch time in seconds or
+ * milliseconds, as in a file.
+ */
+export function instantOption(text: string): string | number {
+  const date = compactDate(text);
+  if (date !== undefined) return date;
   if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text;
   const number = Number(text);
   // Moving the decimal point, not multiplying, gives the same double as the time in a row of a file.

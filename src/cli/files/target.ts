@@ -59,8 +59,9 @@ function existingTarget(path: string, io: Io): { path: string; mode?: number } |
   if (DEVICE_FOLDERS.test(path)) return undefined;
   const real = placeOf(path, io);
   const stats = statsOf(real, path, io);
-  if (stats?.isDirectory()) {
-    throw new WindrowError('file.directory', `${path}: is a folder, expected the name of a file to write`);
+  const problem = stats?.isDirectory() ? 'is a folder' : path.endsWith('/') ? 'ends as a folder does' : undefined;
+  if (problem !== undefined) {
+    throw new WindrowError('file.directory', `${path}: ${problem}, expected the name of a file to write`);
   }
   if (stats !== undefined && !stats.isFile()) return undefined;
   return stats === undefined ? { path: real } : { path: real, mode: stats.mode & 0o777 };

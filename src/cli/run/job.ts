@@ -122,8 +122,10 @@ function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: po
 function spanOf({ from, until, warmup, timezone }: Settings): Job['span'] {
   const zone = timezone === undefined ? undefined : zoneOf(timezone);
   const msOf = (text: string | undefined): number | undefined => {
-    const reading = text === undefined ? undefined : readTime(text, zone);
-    return reading !== undefined && 'timeMs' in reading ? reading.timeMs : undefined;
+    const instant = text === undefined ? undefined : instantOption(text);
+    if (typeof instant !== 'string') return instant;
+    const reading = readTime(instant, zone);
+    return 'timeMs' in reading ? reading.timeMs : undefined;
   };
   const warmupMs = warmup === undefined ? 0 : (parseDuration(warmup) ?? Number.POSITIVE_INFINITY);
   const fromMs = msOf(from);

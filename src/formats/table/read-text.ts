@@ -122,10 +122,15 @@ export function readTime(text: string, zone?: Zone): InstantReading {
   return readUsualTime(text, zone, false);
 }
 
+/** `20240331` as `2024-03-31`; undefined for what is no such date. */
+export function compactDate(text: string): string | undefined {
+  return COMPACT_DATE.test(text) ? isoTime(text, 'ymd') : undefined;
+}
+
 function readUsualTime(text: string, zone: Zone | undefined, isEpoch: boolean): InstantReading {
   const unit = epochUnitOf(text);
   if (unit !== undefined) {
-    const date = !isEpoch && COMPACT_DATE.test(text) ? isoTime(text, 'ymd') : undefined;
+    const date = isEpoch ? undefined : compactDate(text);
     return date === undefined ? readEpoch(text, unit) : readInstant(date, zone);
   }
   const reading = readInstant(text, zone);

@@ -365,6 +365,17 @@ describe('samples', () => {
     expect(found).toEqual(order === 'asc' ? ['a2', 'a3', 'b2', 'b3'] : ['a3', 'a2', 'b3', 'b2']);
   });
 
+  it('a continuation token is valid for pages of another size, also where one size is not given', async () => {
+    const rows = Array.from({ length: 20 }, (_, i) => sample('a', i, i));
+    await post('/core/samples', 'application/json', JSON.stringify(rows));
+    const page = (await send('GET', '/core/timeseries/a/samples?limit=5&orderby=desc')).json();
+    const { continuationToken: continuationtoken } = page.paging;
+    for (const query of ['limit=5&orderby=desc', 'orderby=desc', 'orderby=desc&limit=3']) {
+      const answer = await send('GET', `/core/timeseries/a/samples?${query}`, { headers: { continuationtoken } });
+      expect([query, answer.statusCode, answer.json().data?.[0].val]).toEqual([query, 200, 14]);
+    }
+  });
+
   it('a continuation token is valid only for its query and caller', async () => {
     await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1), sample('a', 1, 2)]));
     const page = await send('GET', '/core/timeseries/a/samples?limit=1');

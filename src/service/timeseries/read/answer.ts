@@ -48,13 +48,13 @@ async function answerPage(
   samplesRequest: SamplesRequest,
 ): Promise<unknown> {
   const principal = principalOf(request);
-  const { limit = PAGE_SAMPLES } = samplesRequest;
+  const { limit = PAGE_SAMPLES, ...unlimited } = samplesRequest;
   if (limit > PAGE_SAMPLES_MAX) {
     throw badRequest(
       `limit: expected at most ${PAGE_SAMPLES_MAX} in JSON, received ${limit}; other forms have no limit`,
     );
   }
-  const binding = { list: 'samples', principal, query: [references, { ...samplesRequest, limit: null }] };
+  const binding = { list: 'samples', principal, query: [references, { ...unlimited, limit: null }] };
   const token = continuationTokenOf(request);
   const from = token !== undefined ? ((await tokens.open(binding, token)).place as Place) : undefined; // sealed below
   const page = await readPage(context, principal.organisation, references, samplesRequest, limit, from);
