@@ -2,7 +2,7 @@ import { finish, type InTurns } from '../../core/turns.js';
 import type { SampleLogRow } from '../tables/samples.js';
 import type { LogHeads } from './log-bytes.js';
 import { ALL_SERIES, inspectRow } from './log-row.js';
-import type { DamagedRange } from './samples.js';
+import type { DamagedRange, TimeRange } from './samples.js';
 
 /** A row of the log in memory. Its bytes may be dropped and are then read again. */
 export interface LogRow {
@@ -20,6 +20,8 @@ export interface LogRow {
 export interface Places {
   readonly rows: LogRow[];
   readonly indexes: number[];
+  /** The times of the series in each row, where a reader has found them: those of the row are of all its series. */
+  readonly ranges: (TimeRange | undefined)[];
 }
 
 /** Changes of series to index before yielding. */
@@ -77,10 +79,14 @@ export class LogIndex {
     const places = this.#bySeries.get(key);
     const unknown = this.#unknown.filter((row) => row.organisation === organisation);
     if (unknown.length === 0) return places;
-    const known = places?.rows.map((row, i) => ({ row, index: places.indexes[i]! })) ?? [];
-    const all = [...known, ...unknown.map((row) => ({ row, index: 0 }))];
+    const known = places?.rows.map((row, i) => ({ row, index: places.indexes[i]!, range: places.ranges[i] })) ?? [];
+    const all = [...known, ...unknown.map((row) => ({ row, index: 0, range: undefined }))];
     all.sort((a, b) => a.row.commit - b.row.commit || a.row.part - b.row.part);
-    return { rows: all.map(({ row }) => row), indexes: all.map(({ index }) => index) };
+    return {
+      rows: all.map(({ row }) => row),
+      indexes: all.map(({ index }) => index),
+      ranges: all.map(({ range }) => range),
+    };
   }
 
   /** Its last place in the log: it has all rows up to there, perhaps some of a commit after `untilCommit`. */
@@ -108,10 +114,11 @@ export class LogIndex {
     if (row.heads === ALL_SERIES) this.#unknown.push(row);
     row.heads.keys.forEach((key, index) => {
       const places = this.#bySeries.get(key);
-      if (places === undefined) this.#bySeries.set(key, { rows: [row], indexes: [index] });
+      if (places === undefined) this.#bySeries.set(key, { rows: [row], indexes: [index], ranges: [undefined] });
       else {
         places.rows.push(row);
         places.indexes.push(index);
+        places.ranges.push(undefined);
       }
     });
   }

@@ -1,12 +1,13 @@
+import { nextDouble } from '../../core/next-double.js';
 import { countWork, nextTurn } from '../next-turn.js';
 import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
-import { isDeletion } from './log-bytes.js';
+import { isDeletion, readChange } from './log-bytes.js';
 import { firstAfter, LogIndex, type LogRow, logRowOf, type Places } from './log-index.js';
 import { type FoundChange, inspectRow, patchOfFound } from './log-row.js';
 import type { Patch } from './patch.js';
 import { compactedOf, type Progress } from './progress.js';
-import type { TimeRange } from './samples.js';
+import type { Columns, TimeRange } from './samples.js';
 
 /** A series as the log identifies it. */
 export interface SeriesOfLog {
@@ -217,12 +218,17 @@ export class PendingLogs {
     return tail.index;
   }
 
-  async #collect(tx: Reader, { rows, indexes }: Places, wanted: Wanted, found: FoundChange[]): Promise<void> {
+  async #collect(tx: Reader, places: Places, wanted: Wanted, found: FoundChange[]): Promise<void> {
+    const { rows, indexes } = places;
     const end = firstAfter(rows, wanted.until);
     for (let i = firstAfter(rows, wanted.after); i < end; i++) {
+      if (addsElsewhere(places, i, wanted.range)) continue;
       const row = rows[i]!;
-      if (addsElsewhere(row, indexes[i]!, wanted.range)) continue;
       const bytes = row.bytes ?? (await this.#reread(tx, row));
+      if (wanted.range !== ALL_TIMES && isUnclear(places, i)) {
+        places.ranges[i] = timesOf(readChange(bytes, row.heads, indexes[i]!));
+        if (addsElsewhere(places, i, wanted.range)) continue;
+      }
       found.push({ bytes, heads: row.heads, index: indexes[i]!, damage: row.damage });
     }
   }
@@ -274,9 +280,35 @@ interface Wanted {
 const ALL_TIMES: TimeRange = { fromMs: -Infinity, untilMs: Infinity };
 
 /** Whether a change only adds samples, none of them in the range. */
-function addsElsewhere({ heads, damage }: LogRow, index: number, { fromMs, untilMs }: TimeRange): boolean {
-  if (damage !== undefined || (heads.fromMs < untilMs && heads.untilMs > fromMs)) return false;
-  return !isDeletion(heads, index);
+function addsElsewhere({ rows, indexes, ranges }: Places, at: number, { fromMs, untilMs }: TimeRange): boolean {
+  const { heads, damage } = rows[at]!;
+  const { fromMs: firstMs, untilMs: endMs } = ranges[at] ?? heads;
+  if (damage !== undefined || (firstMs < untilMs && endMs > fromMs)) return false;
+  return !isDeletion(heads, indexes[at]!);
+}
+
+/**
+ * Whether the times of a series in a row may be worth finding: the row has others, and overlaps the row before or
+ * after. One sample of another series, far from the rest, makes a row look as if it were about all times up to there.
+ */
+function isUnclear({ rows, indexes, ranges }: Places, at: number): boolean {
+  const { heads, damage } = rows[at]!;
+  if (ranges[at] !== undefined || damage !== undefined || heads.keys.length === 1) return false;
+  if (isDeletion(heads, indexes[at]!) || heads.counts[indexes[at]!]! < UNCLEAR_SAMPLES_MIN) return false;
+  const [before, after] = [rows[at - 1]?.heads, rows[at + 1]?.heads];
+  return (before?.untilMs ?? -Infinity) > heads.fromMs || (after?.fromMs ?? Infinity) < heads.untilMs;
+}
+
+/** A range takes as much memory as so many samples. */
+const UNCLEAR_SAMPLES_MIN = 4;
+
+function timesOf({ timeMs }: Columns): TimeRange {
+  let [firstMs, lastMs] = [Infinity, -Infinity];
+  for (const ms of timeMs) {
+    firstMs = Math.min(firstMs, ms);
+    lastMs = Math.max(lastMs, ms);
+  }
+  return { fromMs: firstMs, untilMs: nextDouble(lastMs) };
 }
 
 /** See `PendingLog.partOf`. Takes rows in their order, or from the last one on, until they have enough samples. */
@@ -287,14 +319,15 @@ function partWithin(
   isDescending: boolean,
 ): TimeRange {
   let [startMs, endMs, count] = [Infinity, -Infinity, 0];
-  for (const { rows, indexes, after, until } of places) {
+  for (const { rows, indexes, ranges, after, until } of places) {
     const [first, end] = [firstAfter(rows, after), firstAfter(rows, until)];
     for (let n = 0; n < end - first; n++) {
       const at = isDescending ? end - 1 - n : first + n;
       const { heads } = rows[at]!;
-      if (!(heads.fromMs < range.untilMs && heads.untilMs > range.fromMs)) continue;
-      startMs = Math.min(startMs, heads.fromMs);
-      endMs = Math.max(endMs, heads.untilMs);
+      const { fromMs, untilMs } = ranges[at] ?? heads;
+      if (!(fromMs < range.untilMs && untilMs > range.fromMs)) continue;
+      startMs = Math.min(startMs, fromMs);
+      endMs = Math.max(endMs, untilMs);
       count += heads.counts[indexes[at]!] ?? 0;
       if (count < sampleCount) continue;
       return isDescending

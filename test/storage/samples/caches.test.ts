@@ -270,6 +270,37 @@ describe('the log in memory', () => {
     expect(await partOf({ fromMs: 15, untilMs: 40 }, 9, true)).toEqual([20, 25, 30]);
   });
 
+  it.each([-1e6, 1e6])('finds the times of each series in rows that another makes as wide as to %d', async (far) => {
+    const starts = [10, 20, 40, 30];
+    for (const start of starts) {
+      const timeMs = Float64Array.from({ length: 5 }, (_, i) => start + 2 * i);
+      const wide = { ...b, timeMs: Float64Array.of(far + start), value: Float64Array.of(0) };
+      await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [{ ...a, timeMs, value: timeMs }, wide]));
+    }
+    const logs = new PendingLogs();
+    const ofSeries = { organisation: ORGANISATION, key: 1 };
+    const timesIn = (range: TimeRange) =>
+      bed.read(async (tx) => {
+        const log = await logs.open(tx, await readProgress(tx));
+        return Array.from((await log.patchOf(ofSeries, range)).timeMs);
+      });
+    for (let fromMs = 5; fromMs < 55; fromMs++) {
+      for (const untilMs of [fromMs + 0.5, fromMs + 1, fromMs + 9, fromMs + 12]) {
+        // Whole rows, and no others, now that the times of all have been looked at.
+        const rows = starts.filter((start) => start < untilMs && start + 8 >= fromMs).sort((one, two) => one - two);
+        const expected = rows.flatMap((start) => [0, 2, 4, 6, 8].map((ms) => start + ms));
+        expect(await timesIn({ fromMs, untilMs })).toEqual(expected);
+      }
+    }
+    const { forward, back } = await bed.read(async (tx) => {
+      const log = await logs.open(tx, await readProgress(tx));
+      const range = { fromMs: 0, untilMs: 100 };
+      return { forward: log.partOf(ofSeries, range, 6, false), back: log.partOf(ofSeries, range, 6, true) };
+    });
+    expect(forward.untilMs).toBeGreaterThan(28);
+    expect([forward.fromMs, Math.floor(forward.untilMs), back]).toEqual([0, 28, { fromMs: 30, untilMs: 100 }]);
+  });
+
   it('that others have loaded further serves a reader who sees less of it, without another look', async () => {
     for (const at of [1, 2, 3]) await append(a, at);
     const logs = new PendingLogs();
