@@ -51,6 +51,34 @@ it('rows of Parquet that all lie outside the run give no results, as with CSV', 
   }
 });
 
+it('series of Parquet that lie outside the run are there, as with CSV', async () => {
+  // One row a row group: `early` comes in the first two alone.
+  const data = [
+    { at: '2024-01-01', id: 'early', value: 1 },
+    { at: '2024-01-02', id: 'early', value: 2 },
+    { at: '2024-02-01', id: 'office', value: 3 },
+  ];
+  const columnData = [
+    { name: 'timestamp', data: data.map(({ at }) => new Date(at)), type: 'TIMESTAMP' as const },
+    { name: 'timeseriesId', data: data.map(({ id }) => id), type: 'STRING' as const },
+    { name: 'value', data: data.map(({ value }) => value), type: 'DOUBLE' as const },
+  ];
+  const world = negating({
+    'long.parquet': new Uint8Array(parquetWriteBuffer({ columnData, rowGroupSize: 1 })),
+    'long.csv': `timestamp,timeseriesId,value\n${data.map(({ at, id, value }) => `${at},${id},${value}\n`).join('')}`,
+  });
+  const [item] = JSON.parse(requestText('Coalesce', {}));
+  item.operations[0].input = ['early', 'office'].map((timeseriesId) => ({ timeseriesId, metric: 'Raw' }));
+  world.write('request.json', JSON.stringify([item]));
+  const ends = ['2024-01-15', '2025-01-01'].map((from) =>
+    Promise.all(['long.csv', 'long.parquet'].map((name) => run(world, name, '--from', from))),
+  );
+  for (const [csv, parquet] of await Promise.all(ends)) {
+    expect(csv!.code).toBe(0);
+    expect([parquet!.code, parquet!.stdout]).toEqual([0, csv!.stdout]);
+  }
+});
+
 describe('results', () => {
   it.each(['out.ndjson', 'out.parquet', 'out.arrow', 'out.arrows'])('as %s read back the same', async (name) => {
     const world = negating({ 'office.csv': CSV });

@@ -50,8 +50,7 @@ function patternsOf(present: readonly SeriesReference[], name: string): Set<stri
 }
 
 function describePresent(names: readonly string[]): string {
-  if (names.length === 0)
-    return 'the input has no series: its files have no rows, or none in the row groups read for --from and --until';
+  if (names.length === 0) return 'the input has no series: its files have no rows';
   const more = names.length > SHOWN_MAX ? `, and ${counted(names.length - SHOWN_MAX, 'other')}` : '';
   return `the input has ${names.slice(0, SHOWN_MAX).join(', ')}${more}`;
 }

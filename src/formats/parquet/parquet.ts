@@ -74,10 +74,11 @@ async function read(
     const isPassed = (index: number): boolean =>
       clockColumn < 0 && isOutside(metadata, index, elements[timeColumn]!, options);
     const used = reader.usedColumns().map((column) => names[column]!);
+    const naming = reader.nameColumns().map((column) => names[column]!);
     let from = 0;
     for (const [index, { num_rows: count }] of metadata.row_groups.entries()) {
       const to = from + Number(count);
-      if (isPassed(index)) reader.pass();
+      if (isPassed(index)) reader.pass(naming.length === 0 ? [] : await readRows(naming, from, to), to - from);
       else {
         const cells = await readRows(used, from, to);
         const first = from;

@@ -145,11 +145,16 @@ export class TableReader {
     }
   }
 
-  /** Passes over rows: they need not be read for series that have a column each, which are there without them, too. */
-  pass(): void {
-    const { ids, metricColumn, values } = this.roles;
-    if (ids.length > 0 || metricColumn >= 0) return;
-    for (const place of values.keys()) this.#seriesOfColumn(place);
+  /** The columns that name the series of a row. */
+  nameColumns(): number[] {
+    const { ids, metricColumn } = this.roles;
+    return [...ids.map(({ column }) => column), metricColumn].filter((column) => column >= 0);
+  }
+
+  /** Passes over rows, of which only the columns of names are read: their series are there all the same. */
+  pass(cells: readonly Cells[], count: number): void {
+    if (this.roles.ids.length === 0) for (const place of this.roles.values.keys()) this.#seriesOfColumn(place);
+    else for (let row = 0; row < count; row++) this.#seriesOfRow(cells, row);
   }
 
   summary(): CsvSummary {
@@ -169,7 +174,7 @@ export class TableReader {
 
   // Takes a row, or returns what is wrong with it.
   #takeRow(cells: readonly Cells[], row: number): RowFault | undefined {
-    const { timeColumn, clockColumn, ids, metricColumn, values } = this.roles;
+    const { timeColumn, clockColumn, ids, values } = this.roles;
     const { areTimesTyped = false } = this.#options;
     const given = cells[timeColumn]?.[row];
     const date = clockColumn >= 0 && areTimesTyped ? dayOf(given) : given;
@@ -189,6 +194,15 @@ export class TableReader {
       for (const [place, value] of numbers.entries()) this.#keep(this.#seriesOfColumn(place), time, value);
       return undefined;
     }
+    const series = this.#seriesOfRow(cells, row);
+    if (!Array.isArray(series)) return series;
+    for (const [place, one] of series.entries()) this.#keep(one, time, numbers[place]!);
+    return undefined;
+  }
+
+  /** The series that a row names, one for each value column; or what is wrong with the names. */
+  #seriesOfRow(cells: readonly Cells[], row: number): Gathered[] | RowFault {
+    const { ids, metricColumn, values } = this.roles;
     const named = [...ids.map(({ column }) => column), metricColumn].map((column) => cells[column]?.[row]);
     const nested = named.find((cell) => typeof cell === 'object' && cell !== null);
     if (nested !== undefined) return { cell: nested, reason: NAMES_NO_SERIES };
@@ -196,11 +210,10 @@ export class TableReader {
     const id = texts.filter(({ text }) => text !== '').map(({ prefix, text }, i) => (i === 0 ? text : prefix + text));
     if (id.length === 0) return { cell: null, reason: NAMES_NO_SERIES };
     const metric = textOf(named.at(-1));
-    for (const [place, { name }] of values.entries()) {
+    return values.map(({ name }) => {
       const ownMetric = values.length > 1 && metricColumn < 0 ? name : metric || RAW_METRIC;
-      this.#keep(this.#seriesOf({ timeseriesId: id.join(''), metric: ownMetric }), time, numbers[place]!);
-    }
-    return undefined;
+      return this.#seriesOf({ timeseriesId: id.join(''), metric: ownMetric });
+    });
   }
 
   /** The series of a value column, where no column has ids. */
