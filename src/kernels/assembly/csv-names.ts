@@ -113,7 +113,8 @@ function othersAt(entry: usize, at: usize, length: i32, from: i32): v128 {
   return v128.and(v128.xor(v128.load(entry + from), v128.load(at + from)), before(length, from));
 }
 
-// All bits in the lanes whose places, counted from `from` on, lie before the length: below 128, as lanes are signed bytes.
+// All bits in the lanes whose places, counted from `from` on, lie before the length, which is below 128: lanes are
+// signed bytes.
 // @ts-ignore: decorator
 @inline
 function before(length: i32, from: i32): v128 {
