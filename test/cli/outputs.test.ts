@@ -1,6 +1,6 @@
 // What a run writes besides its results, and that each output appears completely or not at all.
 import * as nodeFs from 'node:fs';
-import { lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWorld, minutesCsv, requestText, type World, type WorldOptions } from './world.js';
@@ -265,4 +265,15 @@ it('takes eight digits as --from and --until for a date, as in a file', async ()
     const ended = await world.run(...RUN, '--from', from, '--until', until, '--timezone', 'Europe/Berlin');
     expect(ended.stdout.trim().split('\n').slice(1)).toEqual(['2024-03-30T23:00:00.000Z,office,Result,4']);
   }
+});
+
+it.skipIf(process.platform !== 'linux')('a run that fails leaves no device open', async () => {
+  const world = doubling();
+  world.write('office.csv', 'timestamp,value\nnoon,1\n');
+  const openCount = () => readdirSync('/proc/self/fd').length;
+  const before = openCount();
+  for (let run = 0; run < 20; run++) {
+    expect(await world.run(...RUN, '--output', '/dev/null')).toMatchObject({ code: 1 });
+  }
+  expect(openCount()).toBeLessThan(before + 10);
 });

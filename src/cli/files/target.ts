@@ -30,7 +30,7 @@ export function openTarget(path: string, io: Io, temps: TempFiles): Target {
     throw new WindrowError('arguments', `${path}: ${expected}; compress the file afterwards`);
   }
   const existing = existingTarget(path, io);
-  if (existing === undefined) return deviceTarget(path, io);
+  if (existing === undefined) return deviceTarget(path, io, temps);
   let file: TempFile | undefined = temps.create(existing.path, existing.mode);
   const append = (bytes: Uint8Array): void => {
     if (file === undefined) throw new Error(`assertion failed: ${path} is written after its end`);
@@ -84,16 +84,11 @@ function standardOutput(io: Io): Target {
 }
 
 // A named pipe or a device is written to directly.
-function deviceTarget(path: string, io: Io): Target {
-  let descriptor: number;
-  try {
-    descriptor = io.fs.openSync(path, 'a');
-  } catch (error) {
-    throw fileFailure(error, path, 'write');
-  }
+function deviceTarget(path: string, io: Io, temps: TempFiles): Target {
+  const descriptor = temps.openDevice(path);
   return {
     write: async (bytes) => writeAll(io.fs, descriptor, bytes, path),
     reset: () => undefined,
-    keep: () => io.fs.closeSync(descriptor),
+    keep: () => temps.closeDevice(descriptor),
   };
 }

@@ -12,12 +12,13 @@ export interface TempFile {
 
 /**
  * All temporary files of a run. None is left behind, whatever happens: each is renamed to its final name or, on a
- * failure or a signal, removed.
+ * failure or a signal, removed. Devices that the run writes to are closed then.
  */
 export class TempFiles {
   readonly #fs: FileSystem;
   readonly #folder: string;
   readonly #files = new Set<TempFile>();
+  readonly #devices = new Set<number>();
   #isOver = false;
 
   constructor(io: Io) {
@@ -71,10 +72,27 @@ export class TempFiles {
     this.#fs.rmSync(file.path, { force: true });
   }
 
-  /** Removes all files that are left. Nothing can be created or kept after this. */
+  /** Opens a named pipe or a device to write to; returns its descriptor. */
+  openDevice(path: string): number {
+    try {
+      const descriptor = this.#fs.openSync(path, 'a');
+      this.#devices.add(descriptor);
+      return descriptor;
+    } catch (error) {
+      throw fileFailure(error, path, 'write');
+    }
+  }
+
+  closeDevice(descriptor: number): void {
+    this.#devices.delete(descriptor);
+    this.#fs.closeSync(descriptor);
+  }
+
+  /** Removes all files that are left, and closes devices. Nothing can be created or kept after this. */
   removeAll(): void {
     this.#isOver = true;
     for (const file of this.#files) this.remove(file);
+    for (const descriptor of this.#devices) this.closeDevice(descriptor);
   }
 }
 
