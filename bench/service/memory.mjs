@@ -18,6 +18,7 @@ import { pour, send } from './load.mjs';
 import { startWindrow } from './windrow.mjs';
 
 const { options } = readOptions(import.meta.url, { dist: { type: 'string' }, cgroup: { type: 'string' } });
+if (process.platform !== 'linux') throw new Error(`it reads /proc: expected Linux, received ${process.platform}`);
 const START_MS = Date.UTC(2026, 0, 1);
 const SERIES_COUNT = 4;
 const SERIES_SAMPLES = 2_000_000;

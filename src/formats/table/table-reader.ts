@@ -116,9 +116,15 @@ export class TableReader {
 
   /** The columns that are read. */
   usedColumns(): number[] {
-    const { timeColumn, clockColumn, metricColumn, ids, values } = this.roles;
-    const used = [timeColumn, clockColumn, metricColumn, ...ids.map(({ column }) => column)];
-    return [...used, ...values.map(({ column }) => column)].filter((column) => column >= 0);
+    const { timeColumn, clockColumn, values } = this.roles;
+    const used = [timeColumn, clockColumn, ...this.nameColumns(), ...values.map(({ column }) => column)];
+    return used.filter((column) => column >= 0);
+  }
+
+  /** Those of them that name the series of a row. */
+  nameColumns(): number[] {
+    const { ids, metricColumn } = this.roles;
+    return [...ids.map(({ column }) => column), metricColumn].filter((column) => column >= 0);
   }
 
   /**
@@ -143,12 +149,6 @@ export class TableReader {
       this.#handOver((chunk) => onChunk(chunk, placeOf(row).line));
       held = 0;
     }
-  }
-
-  /** The columns that name the series of a row. */
-  nameColumns(): number[] {
-    const { ids, metricColumn } = this.roles;
-    return [...ids.map(({ column }) => column), metricColumn].filter((column) => column >= 0);
   }
 
   /** Passes over rows, of which only the columns of names are read: their series are there all the same. */

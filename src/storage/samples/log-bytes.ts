@@ -105,7 +105,8 @@ function joinColumns(changes: readonly KeyedChange[]): number {
   return count;
 }
 
-function timesOf(changes: readonly KeyedChange[]): TimeRange {
+/** From the first time of changes to the end of their last one, with what they delete. */
+export function timesOf(changes: readonly KeyedChange[]): TimeRange {
   let [fromMs, lastMs, untilMs] = [Infinity, -Infinity, -Infinity];
   for (const { timeMs, deleted } of changes) {
     if (timeMs.length > 0) {

@@ -1,13 +1,12 @@
-import { nextDouble } from '../../core/next-double.js';
 import { countWork, nextTurn } from '../next-turn.js';
 import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
-import { isDeletion, readChange } from './log-bytes.js';
+import { isDeletion, readChange, timesOf } from './log-bytes.js';
 import { firstAfter, LogIndex, type LogRow, logRowOf, type Places } from './log-index.js';
 import { type FoundChange, inspectRow, patchOfFound } from './log-row.js';
 import type { Patch } from './patch.js';
 import { compactedOf, type Progress } from './progress.js';
-import type { Columns, TimeRange } from './samples.js';
+import type { TimeRange } from './samples.js';
 
 /** A series as the log identifies it. */
 export interface SeriesOfLog {
@@ -226,7 +225,7 @@ export class PendingLogs {
       const row = rows[i]!;
       const bytes = row.bytes ?? (await this.#reread(tx, row));
       if (wanted.range !== ALL_TIMES && isUnclear(places, i)) {
-        places.ranges[i] = timesOf(readChange(bytes, row.heads, indexes[i]!));
+        places.ranges[i] = timesOf([readChange(bytes, row.heads, indexes[i]!)]);
         if (addsElsewhere(places, i, wanted.range)) continue;
       }
       found.push({ bytes, heads: row.heads, index: indexes[i]!, damage: row.damage });
@@ -301,15 +300,6 @@ function isUnclear({ rows, indexes, ranges }: Places, at: number): boolean {
 
 /** A range takes as much memory as so many samples. */
 const UNCLEAR_SAMPLES_MIN = 4;
-
-function timesOf({ timeMs }: Columns): TimeRange {
-  let [firstMs, lastMs] = [Infinity, -Infinity];
-  for (const ms of timeMs) {
-    firstMs = Math.min(firstMs, ms);
-    lastMs = Math.max(lastMs, ms);
-  }
-  return { fromMs: firstMs, untilMs: nextDouble(lastMs) };
-}
 
 /** See `PendingLog.partOf`. Takes rows in their order, or from the last one on, until they have enough samples. */
 function partWithin(
