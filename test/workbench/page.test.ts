@@ -518,10 +518,13 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await openCsv(page, 'meter.csv', csv);
     const json = page.getByLabel('Request as JSON');
     await json.fill('[{');
-    await eventually(() => page.locator('#json-problems').textContent()).toContain('JSON');
+    const problem = () => page.locator('#json-problems').textContent();
+    await eventually(problem).toContain('JSON');
+    await json.fill('[{ "metric": "out", "operations": [{ "operation": "Abs", "operation": "Round" }] }]');
+    await eventually(problem).toBe('/0/operations/0/operation: expected each key of an object once, received it twice');
     await addStep(page, 'abs');
     await eventually(() => json.getAttribute('aria-invalid')).toBe('false');
-    expect(await page.locator('#json-problems').textContent()).toBe('');
+    expect(await problem()).toBe('');
     await eventually(async () => linkText(page.url())).toContain('Abs');
     await page.getByRole('button', { name: 'Undo' }).click();
     await eventually(async () => linkText(page.url())).toContain('"draft":[]');

@@ -1,3 +1,4 @@
+import { findRepeatedKey } from '../../formats/json-keys.js';
 import type { Plan, SeriesReference } from '../../index.js';
 import { keyOf, messageOf } from '../engine/protocol.js';
 
@@ -33,7 +34,11 @@ export function pointerOf({ item, step }: Place): string {
 /** The request in a text. */
 export function readRequest(text: string): ReturnType<typeof readDraft> {
   try {
-    return readDraft(JSON.parse(text));
+    const json = JSON.parse(text);
+    const repeated = findRepeatedKey(text);
+    return repeated === undefined
+      ? readDraft(json)
+      : { problem: `/${repeated.path.join('/')}: expected each key of an object once, received it twice` };
   } catch (error) {
     return { problem: messageOf(error) };
   }
