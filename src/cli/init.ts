@@ -36,7 +36,7 @@ A summary of the file goes to standard error.`,
       const output = textOf(given, '--output') ?? '-';
       refuseExisting(output, io);
       const found = await lookInto(path, given, io, temps);
-      const target = openTarget(output, io, temps);
+      const target = await openTarget(output, io, temps);
       await target.write(new TextEncoder().encode(requestFor(found.series)));
       target.keep();
       await io.stderr.write(describe(path, given, found));

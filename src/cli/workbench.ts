@@ -24,7 +24,7 @@ export const workbench: Command = {
   act: async (given, io) => {
     const output = requiredOf(given, workbench, '--output');
     return withTempFiles(io, async (temps) => {
-      const target = openTarget(output, io, temps);
+      const target = await openTarget(output, io, temps);
       await target.write(new TextEncoder().encode(singleFile(readWorkbench(io.fs))));
       target.keep();
       return EXIT_DONE;

@@ -1,6 +1,16 @@
 // The built command as a process of its own, with the system's pipes, devices and signals.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWorld, minutesCsv, requestText, type World } from './world.js';
@@ -104,6 +114,46 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     const ended = new Promise((resolve) => child.on('close', resolve));
     child.kill('SIGINT');
     expect(await ended).toBe(0);
+  });
+
+  it('stops watching when nobody reads the results any more', () => {
+    const world = doubling(20_000);
+    const line = 'windrow run request.json --input office.csv --watch 2> told.txt | head -n 1; echo $PIPESTATUS';
+    expect(shell(world, line)).toEqual({ code: 0, stdout: 'timestamp,timeseriesId,metric,value\n0\n', stderr: '' });
+    expect(world.read('told.txt')).toBe('');
+  });
+
+  it('writes into a named pipe as it is read, and stops on Ctrl-C while nobody reads', async () => {
+    const world = doubling(50_000);
+    spawnSync('mkfifo', [world.path('pipe')]);
+    const run = 'windrow run request.json --input office.csv --quiet --output';
+    const slowly = '{ head -c 1000; sleep 0.2; cat; } < pipe > read.csv';
+    const { code } = shell(world, `${run} out.csv; ${slowly} & ${run} pipe; code=$?; wait; exit $code`);
+    expect(code).toBe(0);
+    expect(world.read('read.csv')).toBe(world.read('out.csv'));
+    expect(shell(world, `(head -n 1 < pipe > /dev/null &); ${run} pipe`)).toEqual({ code: 0, stdout: '', stderr: '' });
+    const stopped = async (output: string, report: string, isAtWork: () => boolean) => {
+      const words = ['run', 'request.json', '--input', 'office.csv', '--output', output, '--report', report];
+      const child = spawn(process.execPath, [commandPath, ...words], { cwd: world.folder, stdio: 'ignore' });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const ended = new Promise((resolve) => child.on('close', resolve));
+      await expect.poll(isAtWork).toBe(true);
+      child.kill('SIGINT');
+      return ended;
+    };
+    const count = world.files().length;
+    expect(await stopped('out2.csv', 'pipe', () => world.files().length > count)).toBe(130);
+    const reader = openSync(world.path('pipe'), constants.O_RDONLY | constants.O_NONBLOCK);
+    onTestFinished(() => closeSync(reader));
+    const hasOneByte = () => {
+      try {
+        return readSync(reader, new Uint8Array(1)) === 1;
+      } catch {
+        return false;
+      }
+    };
+    expect(await stopped('pipe', 'report.json', hasOneByte)).toBe(130);
+    expect(world.files().length).toBe(count);
   });
 
   it('notices changes behind a link, and in a folder made anew, and in a file that never rests', async () => {

@@ -20,7 +20,7 @@ export async function openPicture(flag: string, path: string, io: Io, temps: Tem
     throw new WindrowError('arguments', `${flag}: expected a name that ends in .svg or .png, received ${path}`);
   }
   const toBytes = await encoderOf(path);
-  const target = openTarget(path, io, temps);
+  const target = await openTarget(path, io, temps);
   return { write: (svg) => target.write(toBytes(svg)), keep: target.keep };
 }
 

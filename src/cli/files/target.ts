@@ -1,5 +1,6 @@
-import type { Stats } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { WindrowError } from '../../core/errors.js';
+import { systemCode } from '../../storage/system-code.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 import { placeOf } from './paths.js';
@@ -21,8 +22,11 @@ export interface Target {
 /** Names of compressed files; what windrow writes could not be read under such a name, not even by itself. */
 const PACKED = /\.(?:gz|zst)$/i;
 
-/** Opens a path (`-` is standard output) before the work starts, so that a bad path is reported at once. */
-export function openTarget(path: string, io: Io, temps: TempFiles): Target {
+/**
+ * Opens a path (`-` is standard output) before the work starts, so that a bad path is reported at once. Waits until
+ * somebody reads a named pipe.
+ */
+export async function openTarget(path: string, io: Io, temps: TempFiles): Promise<Target> {
   if (path === '-') return standardOutput(io);
   const [packing] = PACKED.exec(path) ?? [];
   if (packing !== undefined) {
@@ -30,7 +34,7 @@ export function openTarget(path: string, io: Io, temps: TempFiles): Target {
     throw new WindrowError('arguments', `${path}: ${expected}; compress the file afterwards`);
   }
   const existing = existingTarget(path, io);
-  if (existing === undefined) return deviceTarget(path, io, temps);
+  if (existing === undefined) return isPipe(path, io) ? pipeTarget(path, io, temps) : deviceTarget(path, io, temps);
   let file: TempFile | undefined = temps.create(existing.path, existing.mode);
   const append = (bytes: Uint8Array): void => {
     if (file === undefined) throw new Error(`assertion failed: ${path} is written after its end`);
@@ -83,12 +87,57 @@ function standardOutput(io: Io): Target {
   };
 }
 
-// A named pipe or a device is written to directly.
+// A device is written to directly.
 function deviceTarget(path: string, io: Io, temps: TempFiles): Target {
-  const descriptor = temps.openDevice(path);
+  const descriptor = openDevice(path, io);
+  const close = temps.closeAtEnd(() => io.fs.closeSync(descriptor));
   return {
     write: async (bytes) => writeAll(io.fs, descriptor, bytes, path),
     reset: () => undefined,
-    keep: () => temps.closeDevice(descriptor),
+    keep: close,
   };
+}
+
+function openDevice(path: string, io: Io): number {
+  try {
+    return io.fs.openSync(path, 'a');
+  } catch (error) {
+    throw fileFailure(error, path, 'write');
+  }
+}
+
+function isPipe(path: string, io: Io): boolean {
+  return statsOf(path, path, io)?.isFIFO() === true;
+}
+
+// A named pipe takes bytes as its reader does. The process sleeps in no call meanwhile, and so hears signals.
+async function pipeTarget(path: string, io: Io, temps: TempFiles): Promise<Target> {
+  const { Socket } = await import('node:net');
+  const pipe = new Socket({ fd: await openOnceRead(path, io, temps), readable: false, writable: true });
+  // The callback of a write tells of its failure; without a listener, the event would end the process.
+  pipe.on('error', () => undefined);
+  const close = temps.closeAtEnd(() => pipe.destroy());
+  return {
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        pipe.write(bytes, (error) => (error ? reject(fileFailure(error, path, 'write')) : resolve()));
+      }),
+    reset: () => undefined,
+    keep: close,
+  };
+}
+
+/** How often to look whether somebody reads a pipe: the system does not tell. */
+const READER_MS = 20;
+
+async function openOnceRead(path: string, io: Io, temps: TempFiles): Promise<number> {
+  for (;;) {
+    try {
+      return io.fs.openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      // That is, nobody reads it yet.
+      if (systemCode(error) !== 'ENXIO' || temps.isOver) throw fileFailure(error, path, 'write');
+    }
+    await new Promise((resolve) => setTimeout(resolve, READER_MS));
+  }
 }

@@ -12,13 +12,13 @@ export interface TempFile {
 
 /**
  * All temporary files of a run. None is left behind, whatever happens: each is renamed to its final name or, on a
- * failure or a signal, removed. Devices that the run writes to are closed then.
+ * failure or a signal, removed. Devices and pipes that the run writes to are closed then.
  */
 export class TempFiles {
   readonly #fs: FileSystem;
   readonly #folder: string;
   readonly #files = new Set<TempFile>();
-  readonly #devices = new Set<number>();
+  readonly #open = new Set<() => void>();
   #isOver = false;
 
   constructor(io: Io) {
@@ -72,27 +72,25 @@ export class TempFiles {
     this.#fs.rmSync(file.path, { force: true });
   }
 
-  /** Opens a named pipe or a device to write to; returns its descriptor. */
-  openDevice(path: string): number {
-    try {
-      const descriptor = this.#fs.openSync(path, 'a');
-      this.#devices.add(descriptor);
-      return descriptor;
-    } catch (error) {
-      throw fileFailure(error, path, 'write');
-    }
+  /** Has what the run writes to closed at its end. @returns what closes it sooner. */
+  closeAtEnd(close: () => void): () => void {
+    const closeOnce = (): void => {
+      if (this.#open.delete(closeOnce)) close();
+    };
+    this.#open.add(closeOnce);
+    return closeOnce;
   }
 
-  closeDevice(descriptor: number): void {
-    this.#devices.delete(descriptor);
-    this.#fs.closeSync(descriptor);
+  /** Whether the run has ended, by itself or by a signal. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
-  /** Removes all files that are left, and closes devices. Nothing can be created or kept after this. */
+  /** Removes all files that are left, and closes what is open. Nothing can be created or kept after this. */
   removeAll(): void {
     this.#isOver = true;
     for (const file of this.#files) this.remove(file);
-    for (const descriptor of this.#devices) this.closeDevice(descriptor);
+    for (const close of this.#open) close();
   }
 }
 

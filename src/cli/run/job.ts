@@ -31,15 +31,15 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   checkPaths(requestPath, settings, io);
   const plan = await readPlan(requestPath, settings.timezone, io);
   const job = createJob(plan, settings, io, temps);
-  const output = openTarget(settings.output, io, temps);
+  const output = await openTarget(settings.output, io, temps);
   const outputs = plan.items.map((item) => item.output);
   const results =
     plan.every === undefined && settings.outputFormat.name === 'csv'
       ? new Results(outputs, output, io, temps)
       : new SpooledResults(settings, outputs, output, io, temps);
-  const rejectsTarget = optionalTarget(settings.rejects, io, temps);
+  const rejectsTarget = await optionalTarget(settings.rejects, io, temps);
   const rejects = rejectsTarget && new Rejects(rejectsTarget);
-  const report = optionalTarget(settings.report, io, temps);
+  const report = await optionalTarget(settings.report, io, temps);
   const plot = settings.plot === undefined ? undefined : await openPlot(settings.plot, plan, settings, io, temps);
   const progress = new Progress(totalBytes(job), io);
   const listener: Listener = {
@@ -65,14 +65,15 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   });
   await rejects?.finish();
   await plot?.picture.write(plot.draw());
-  const isRead = await finishUnlessClosed(() => results.finish());
+  const closed = await results.finish().then(() => undefined, closedPipe);
   const seconds = (io.clock() - startedMs) / 1000;
   const { sampleCounts } = results;
   const seriesCounts = plan.every !== undefined && 'seriesCounts' in results ? results.seriesCounts : undefined;
   const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts, seriesCounts, seconds };
   if (report !== undefined) await writeText(report, reportText(facts));
   for (const target of [output, rejectsTarget, report, plot?.picture]) target?.keep();
-  if (!settings.isQuiet && isRead) await io.stderr.write(describeRun(facts));
+  if (closed !== undefined) throw closed;
+  if (!settings.isQuiet) await io.stderr.write(describeRun(facts));
   return EXIT_DONE;
 }
 
@@ -132,8 +133,8 @@ function spanOf({ from, until, warmup, timezone }: Settings): Job['span'] {
   return { fromMs: fromMs === undefined ? undefined : fromMs - warmupMs, untilMs: msOf(until) };
 }
 
-function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Target | undefined {
-  return path === undefined ? undefined : openTarget(path, io, temps);
+async function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Promise<Target | undefined> {
+  return path === undefined ? undefined : await openTarget(path, io, temps);
 }
 
 interface Plot {
@@ -163,15 +164,10 @@ async function openPlot(
   return { picture, data, draw: () => drawSvg(data.lines(), { title, timezone }) };
 }
 
-// Whether all results were read: `| head` may have closed the pipe.
-async function finishUnlessClosed(finish: () => Promise<void>): Promise<boolean> {
-  try {
-    await finish();
-    return true;
-  } catch (error) {
-    if (isClosedPipe(error)) return false;
-    throw error;
-  }
+// `| head` may have closed the pipe before all results were read: other outputs are complete nevertheless.
+function closedPipe(error: unknown): unknown {
+  if (isClosedPipe(error)) return error;
+  throw error;
 }
 
 function totalBytes({ inputs }: Job): number | undefined {

@@ -1,6 +1,6 @@
 import { WindrowError } from '../../core/errors.js';
 import { counted } from '../command.js';
-import { describeFailure, EXIT_DONE } from '../failure.js';
+import { describeFailure, EXIT_DONE, isClosedPipe } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 
 /**
@@ -14,8 +14,8 @@ const SETTLE_MS = 100;
 const SETTLE_MS_MAX = 2000;
 
 /**
- * Runs `work` now and after each change of the files, until Ctrl-C. A failure is reported, and watching goes on.
- * Changes during a run lead to one more run.
+ * Runs `work` now and after each change of the files, until Ctrl-C, or until nobody reads its output any more, as with
+ * `| head`. Another failure is reported, and watching goes on. Changes during a run lead to one more run.
  */
 export async function watchFiles(paths: readonly string[], io: Io, work: () => Promise<number>): Promise<number> {
   if (paths.includes('-')) {
@@ -28,7 +28,10 @@ export async function watchFiles(paths: readonly string[], io: Io, work: () => P
   try {
     for (;;) {
       files.forgetChanges();
-      await work().catch((error: unknown) => io.stderr.write(`windrow: ${describeFailure(error)}\n`));
+      await work().catch((error: unknown) => {
+        if (isClosedPipe(error)) throw error;
+        return io.stderr.write(`windrow: ${describeFailure(error)}\n`);
+      });
       const watched = `watching ${counted(paths.length, 'file')}; press Ctrl-C to stop`;
       await io.stderr.write(`windrow: ${watched}\n`);
       if ((await files.nextChange()) !== 'interrupted') continue;
