@@ -109,7 +109,7 @@ describe('the upkeep of a store', () => {
     const file = join(folder, 'backup.db');
     await backupStore(directory, file);
     await expect(restoreStore(file, directory, false)).rejects.toMatchObject({
-      code: 'storage.locked',
+      code: 'arguments',
       message: expect.stringContaining('there is already a store'),
     });
     await expect(restoreStore(file, directory, true)).rejects.toMatchObject({

@@ -174,7 +174,7 @@ async function refuseStore(path: string, directory: string, isReplacing: boolean
   refuseOther(path);
   if (!isReplacing) {
     const mend = 'restore into another directory, or give --force to replace it';
-    throw new StorageError('storage.locked', `${directory}: there is already a store: ${mend}`);
+    throw new StorageError('arguments', `${directory}: there is already a store: ${mend}`);
   }
   await refuseOpen(path, directory);
 }
