@@ -31,6 +31,30 @@ const FUNCTIONS = {
   setLegend: 'shouldSetLegend = false;',
   seriesFillTo: '',
   genTimeStuffs: '',
+  // Times run to the right, values upwards.
+  orient:
+    'const [x, y] = [u.series[0], u.series[seriesIdx]], { left, top, width, height } = u.bbox; ' +
+    'return cb(y, u._data[0], u._data[seriesIdx], u.scales[x.scale], u.scales[y.scale], ' +
+    'u.valToPosH, u.valToPosV, left, top, width, height);',
+  rect: 'return (p, x, y, w, h) => p.rect(x, y, w, h);',
+  getMinMax:
+    'let lo = inf, hi = -inf; ' +
+    'for (let i = _i0; i <= _i1; i++) if (data[i] != null) { lo = min(lo, data[i]); hi = max(hi, data[i]); } ' +
+    'return [lo, hi];',
+  closestIdx:
+    'lo ||= 0; hi ||= arr.length - 1; ' +
+    'while (hi - lo > 1) { let mid = (lo + hi) >> 1; if (arr[mid] < num) lo = mid; else hi = mid; } ' +
+    'return num - arr[lo] <= arr[hi] - num ? lo : hi;',
+  // The browser sees itself what has not changed.
+  addClass: 'c && el.classList.add(c);',
+  remClass: 'el.classList.remove(c);',
+  elTrans:
+    'el.style.transform = "translate(" + xPos + "px," + yPos + "px)"; ' +
+    'el.classList.toggle(OFF, xPos < 0 || yPos < 0 || xPos > xMax || yPos > yMax);',
+  elColor: 'el.style.background = background; el.style.borderColor = borderColor;',
+  elSize:
+    'setStylePx(el, HEIGHT, newHgt); setStylePx(el, WIDTH, newWid); ' +
+    'setStylePx(el, "marginLeft", -newWid / 2); setStylePx(el, "marginTop", -newHgt / 2);',
 };
 // What it asks about charts that the page does not draw has one answer, by which the bundler leaves out what follows.
 // Where nothing asks, as before synchronising charts and taking plugins, the code itself is cut out.
@@ -63,6 +87,18 @@ const ANSWERS = [
   [/^\t+(?:legend\.idxs?|markers\.\w+) += .*$|^\tself\.(?:batch|\w+Series|\w+Band|setLegend|pub) = \w+;$/gm, ''],
   [/^\tconst focus = .*$|^\t{3}let shouldAlpha = .*$|^\t\((?:paths\.(?:bars|spline)) .*$/gm, ''],
   [/(?<!let )\bdragY\b(?! =)|\bdrag\._y\b(?! =)/g, 'false'],
+  // Only these hooks are listened to, and no other chart is.
+  [/^\t+fire\("(?!drawClear|setSelect|setCursor)\w+"[^;]*\);$/gm, ''],
+  [/^\tconst events = \{\};$|^\tevents\.\w+ = \w+;$|^\tevents\["setSeries"\] = [\s\S]*?^\t\};$/gm, ''],
+  [/^\tObject\.defineProperty\(self, 'rect', [\s\S]*?^\t\}\);$/gm, ''],
+  [/^\t(?:focus|hover): \{[\s\S]*?^\t\},$/gm, ''],
+  // Every axis and line says how it looks.
+  [/(?<=^const font {6}= ).*(?=;$)/gm, "''"],
+  [/^\t+axis\.(?:labelFont|border\.stroke) += .*$|^\t+sc\.clamp = .*$/gm, ''],
+  [/\[axis\.font, axis\.labelFont\]/g, '[axis.font]'],
+  [/(?<=\bconst (?:ascDesc|extend) = ).*(?=;$)/gm, 'false'],
+  [/(?<=\bconst (?:align|pxAlign) = ).*(?=;$)/gm, '1'],
+  [/(?<=\bconst alignGaps = ).*(?=;$)/gm, '0'],
 ];
 
 /** The text of uPlot without what the page does not use. */

@@ -40,7 +40,7 @@ export function App({ engine }: { readonly engine: EngineClient }) {
   const { sets, draft, answer, drawn, timezone, chartZone } = state;
   // A new view draws the large chart anew, which takes its cursor away: a new range or question must not.
   const view = useMemo(() => viewOf(state, checked), [sets, draft, answer, drawn, timezone, chartZone, checked]);
-  useLink(state, act, files.open);
+  useLink(state, act, files);
   useKeptFocus();
   useEffect(() => {
     setLineColours();
@@ -97,16 +97,16 @@ function useRuns(engine: EngineClient, steps: readonly StepToRun[], state: State
 }
 
 /** Reads the link that the page was opened by, and writes it anew with each change. */
-function useLink(state: State, act: (action: Action) => void, open: (files: readonly File[]) => void): void {
+function useLink(state: State, act: (action: Action) => void, files: ReturnType<typeof useFiles>): void {
   const [isRead, setIsRead] = useState(false);
   const read = async (): Promise<void> => {
     try {
       const shared = await readLink(location.hash);
       if (shared !== undefined) {
-        act({ type: 'set', to: { timezone: shared.timezone } });
+        void files.setZone(shared.timezone);
         act({ type: 'edited', draft: shared.draft });
         const sample = samples.find(({ fileName }) => fileName === shared.sample);
-        if (sample !== undefined) open([sample.file()]);
+        if (sample !== undefined) void files.open([sample.file()]);
       }
     } catch {
       act({ type: 'told', text: 'This link is not whole: copy it to its end.', isProblem: true });

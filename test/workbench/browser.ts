@@ -93,6 +93,13 @@ export async function openCsv(page: Page, name: string, text: string): Promise<v
   await page.getByRole('region', { name, exact: true }).waitFor();
 }
 
+/** Names the result of a step; the name counts once it is whole. */
+export async function nameResult(page: Page, name: string, label = 'result, as metric'): Promise<void> {
+  const field = page.getByLabel(label, { exact: true });
+  await field.fill(name);
+  await field.press('Enter');
+}
+
 /** Adds a step by its name, using only the keyboard. */
 export async function addStep(page: Page, operation: string): Promise<void> {
   const isFirst = await page.getByRole('button', { name: 'Add the first step' }).isVisible();

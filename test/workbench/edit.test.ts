@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPlan } from '../../src/index.js';
-import { changeInput } from '../../src/workbench/request/edit.js';
+import type { Draft } from '../../src/workbench/request/draft.js';
+import { changeInput, renameResult } from '../../src/workbench/request/edit.js';
 
 it.each([
   { align: 'hold', maxhold: 'PT1H' },
@@ -12,4 +13,40 @@ it.each([
   const changed = changeInput(draft, { item: 0, step: 0 }, 1, undefined);
   expect(changed[0]?.operations[0]).toMatchObject({ input: [of('Raw')], parameters: { scalar: 1 } });
   expect(createPlan(JSON.parse(JSON.stringify(changed))).steps[0]?.parameters).toEqual({ scalar: 1 });
+});
+
+const of = (metric: string) => ({ timeseriesId: 'room', metric });
+
+function itemOf(metric: string, ...input: string[]): Draft[number] {
+  const step = { operation: 'Abs', input: input.map(of), output: [of(metric)], parameters: {} };
+  return { metric, processingType: 'batch', operations: [step] };
+}
+
+const inputsOf = (draft: Draft) => draft.map(({ operations }) => operations[0]?.input.map(({ metric }) => metric));
+
+describe('a result that is renamed', () => {
+  const draft = [itemOf('Ten', 'Raw'), itemOf('Hundred', 'Raw'), itemOf('Twice', 'Ten')];
+
+  it('is followed by the steps that read it', () => {
+    const renamed = renameResult(draft, { item: 0, step: 0 }, 'Tenfold', [of('Raw')]);
+    expect(renamed.map(({ metric }) => metric)).toEqual(['Tenfold', 'Hundred', 'Twice']);
+    expect(inputsOf(renamed)).toEqual([['Raw'], ['Raw'], ['Tenfold']]);
+  });
+
+  it('takes no readers of another result, or of a file, along', () => {
+    const taken = renameResult(draft, { item: 1, step: 0 }, 'Ten', [of('Raw')]);
+    const renamed = renameResult(taken, { item: 1, step: 0 }, 'Total', [of('Raw')]);
+    expect(renamed.map(({ metric }) => metric)).toEqual(['Ten', 'Total', 'Twice']);
+    expect(inputsOf(renamed)).toEqual([['Raw'], ['Raw'], ['Ten']]);
+    const raw = renameResult(draft, { item: 1, step: 0 }, 'Raw', [of('Raw')]);
+    expect(inputsOf(renameResult(raw, { item: 1, step: 0 }, 'RawAbs', [of('Raw')]))).toEqual(inputsOf(draft));
+  });
+});
+
+it('a first input is chosen, also where another step has none', () => {
+  const changed = changeInput([itemOf('A', 'Raw'), itemOf('B')], { item: 0, step: 0 }, 0, {
+    timeseriesId: 'hall',
+    metric: 'Raw',
+  });
+  expect(changed[0]?.operations[0]?.input).toEqual([{ timeseriesId: 'hall', metric: 'Raw' }]);
 });

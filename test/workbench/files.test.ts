@@ -12,6 +12,7 @@ import {
   eventually,
   fileUrl,
   missingBrowser,
+  nameResult,
   openCsv,
   requestText,
   useBrowser,
@@ -60,7 +61,7 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     await openCsv(page, 'february.csv', february);
     await addStep(page, 'mul');
     await page.getByLabel('scalar').fill('10');
-    await page.getByLabel('result, as metric').fill('Tenfold');
+    await nameResult(page, 'Tenfold');
     const rows = () =>
       page.getByRole('region', { name: 'What became of every sample' }).getByRole('row').allTextContents();
     await eventually(rows).toContainEqual(
@@ -246,7 +247,7 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     expect(await read.evaluate((button) => button.matches(':focus'))).toBe(true);
     await addStep(page, 'mul');
     await page.getByLabel('scalar').fill('10');
-    await page.getByLabel('result, as metric').fill('Tenfold');
+    await nameResult(page, 'Tenfold');
     await expectSameFromCommand(page, { 'two.csv': text });
     await openCsv(page, 'january.csv', january);
     await page.getByText('These files are read in different ways').waitFor();

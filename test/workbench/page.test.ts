@@ -16,6 +16,7 @@ import {
   fileHtml,
   fileUrl,
   missingBrowser,
+  nameResult,
   openCsv,
   requestText,
   useBrowser,
@@ -57,7 +58,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await addStep(page, 'aggregate');
     await page.getByLabel('function').selectOption('Average');
     await page.getByLabel('interval').fill('Daily');
-    await page.getByLabel('result, as metric').fill('Comfort');
+    await nameResult(page, 'Comfort');
     await eventually(() => page.getByRole('listitem', { name: 'Step 2, Aggregate' }).getByRole('img').count()).toBe(1);
     expect(await violations(page)).toEqual([]);
 
@@ -216,7 +217,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(names).toEqual(['Abs', 'Add', 'Round']);
     await page.getByRole('button', { name: 'Step 2, Add: remove' }).click();
     await eventually(names).toEqual(['Abs', 'Round']);
-    await page.getByLabel('result', { exact: true }).fill('Whole');
+    await nameResult(page, 'Whole', 'result');
     const between = async (): Promise<string[]> => {
       const [first, second] = JSON.parse(await requestText(page))[0].operations;
       return [first.output[0].metric, second.input[0].metric];
@@ -270,7 +271,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await page.getByLabel('interval').fill('Hourly');
     await addStep(page, 'mul');
     await page.getByLabel('scalar').fill('10');
-    await page.getByLabel('result, as metric').fill('Tenfold');
+    await nameResult(page, 'Tenfold');
     const first = page.getByRole('listitem', { name: 'Step 1, Aggregate' });
     await first.getByLabel('input', { exact: true }).selectOption({ label: 'zone-{n}/Raw: each of 3' });
     const last = page.getByRole('listitem', { name: 'Step 2, Mul' });

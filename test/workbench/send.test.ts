@@ -4,7 +4,16 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createPlan, runBatch } from '../../src/index.js';
 import { serve, temporaryFolder, tokenOf } from '../service/serving.js';
-import { addStep, eventually, missingBrowser, openCsv, requestText, useBrowser, violations } from './browser.js';
+import {
+  addStep,
+  eventually,
+  missingBrowser,
+  nameResult,
+  openCsv,
+  requestText,
+  useBrowser,
+  violations,
+} from './browser.js';
 
 const demoIsReady = /\/core\/events"\n\n$/;
 const examples = fileURLToPath(new URL('../../docs/examples/', import.meta.url));
@@ -44,7 +53,7 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     await page.getByLabel('Time zone').fill('Europe/Berlin');
     await addStep(page, 'aggregate');
     await page.getByLabel('interval').fill('Daily');
-    await page.getByLabel('result, as metric').fill('Mean');
+    await nameResult(page, 'Mean');
     await signIn(page, demo);
     await page.getByRole('combobox', { name: 'How the service computes Mean' }).selectOption('stream ');
 
@@ -103,7 +112,7 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     await openCsv(page, 'office-temperature.csv', [header, '2013-07-04 00:00:00,99', ...others, ''].join('\n'));
     await addStep(page, 'gte');
     await page.getByLabel('scalar').fill('70');
-    await page.getByLabel('result, as metric').fill('IsWarmer');
+    await nameResult(page, 'IsWarmer');
     await signIn(page, demo);
     await sendButton(page).click();
     const met = page.getByRole('alert').filter({ hasText: 'The service has' });

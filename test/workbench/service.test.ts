@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { serve, temporaryFolder, tokenOf } from '../service/serving.js';
-import { addStep, eventually, fileHtml, missingBrowser, requestText, useBrowser, violations } from './browser.js';
+import {
+  addStep,
+  eventually,
+  fileHtml,
+  missingBrowser,
+  nameResult,
+  requestText,
+  useBrowser,
+  violations,
+} from './browser.js';
 
 const demoIsReady = /\/core\/events"\n\n$/;
 
@@ -54,7 +63,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByRole('button', { name: 'Build' }).click();
     await addStep(page, 'gte');
     await page.getByLabel('scalar').fill('21');
-    await page.getByLabel('result, as metric').fill('IsComfortable');
+    await nameResult(page, 'IsComfortable');
     await page.getByRole('combobox', { name: /^How the service computes/ }).selectOption('stream ');
     await page.getByRole('button', { name: 'Service', exact: true }).click();
     await page.getByRole('button', { name: 'Dry run' }).click();

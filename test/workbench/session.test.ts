@@ -41,6 +41,23 @@ describe('the session of the page', () => {
     expect({ end, lateCount }).toEqual({ end: { compared: 4, different: 0, differentWithLate: 0 }, lateCount: 0 });
   });
 
+  it('tells of a problem of a run at the place in the request of the page', async () => {
+    const session = new Session();
+    await session.load(
+      new File(['timestamp,value\n2024-03-01T00:00:00Z,1\n2025-03-01T00:00:00Z,1\n'], 'm.csv'),
+      'UTC',
+      {},
+    );
+    const step = (metric: string, operation: string, parameters: object, pointer: string) => {
+      const [input, output] = [[{ timeseriesId: 'm', metric: 'Raw' }], [{ timeseriesId: 'm', metric }]];
+      return { pointer, operation, input, output, parameters: { ...parameters }, metric };
+    };
+    const fine = step('A', 'Abs', {}, '/0/operations/0');
+    const many = step('B', 'Resample', { interval: 'PT0.001S', method: 'Previous' }, '/0/operations/2');
+    const { problem } = await session.run([fine, many], 'UTC');
+    expect(problem).toContain('/0/operations/2');
+  });
+
   it('stops reading a file that is no longer wanted, and answers the next question', async () => {
     const answers: Answer[] = [];
     const scope: Parameters<typeof serveEngine>[0] = { onmessage: null, postMessage: (answer) => answers.push(answer) };

@@ -9,6 +9,7 @@ import {
   eventually,
   fileUrl,
   missingBrowser,
+  nameResult,
   openCsv,
   requestText,
   useBrowser,
@@ -39,7 +40,7 @@ describe.skipIf(missingBrowser !== undefined)('why, on the page', () => {
     await page.getByLabel('interval').fill('Hourly');
     await addStep(page, 'mul');
     await page.getByLabel('scalar').fill('10');
-    await page.getByLabel('result, as metric').fill('Tenfold');
+    await nameResult(page, 'Tenfold');
     const step = page.getByRole('listitem', { name: 'Step 2, Mul' });
     await step.getByText('Data table').click();
     await step.getByRole('button', { name: 'Why the value at 2024-03-01 00:00:00?' }).press('Enter');
@@ -87,7 +88,7 @@ describe.skipIf(missingBrowser !== undefined)('why, on the page', () => {
     await page.getByLabel('input 2').selectOption({ label: 'return/Raw' });
     await addStep(page, 'aggregate');
     await page.getByLabel('interval').fill('Hourly');
-    await page.getByLabel('result, as metric').fill('Spread');
+    await nameResult(page, 'Spread');
     await eventually(() => page.getByRole('button', { name: 'Take supply/Spread off the chart' }).count()).toBe(1);
     for (const name of ['supply/Raw', 'return/Raw'])
       await page.getByRole('button', { name: `Take ${name} off the chart` }).click();

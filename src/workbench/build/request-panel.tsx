@@ -124,7 +124,7 @@ function CommandSection() {
         {line !== undefined && <CopyButton what="the command" text={() => line} />}
         <button
           type="button"
-          disabled={view.checked.steps.length === 0 || !isCurrent}
+          disabled={view.checked.steps.length === 0 || view.checked.issues.length > 0 || !isCurrent}
           onClick={async () => download('results.csv', await engine.ask('csv', results))}
         >
           Download results.csv

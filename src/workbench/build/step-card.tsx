@@ -298,6 +298,8 @@ function Options({ choices }: { readonly choices: readonly InputChoice[] }) {
 function ResultName({ place }: { readonly place: Place }) {
   const { state, view, act } = useWorkbench();
   const { metric } = resultOf(state.draft, place);
+  // A name counts once it is whole: on the way to it are names of others.
+  const [typed, setTyped] = useState<string>();
   const id = useId();
   const isLast = place.step === state.draft[place.item]!.operations.length - 1;
   const issues = [
@@ -309,14 +311,17 @@ function ResultName({ place }: { readonly place: Place }) {
       <label for={id}>{isLast ? 'result, as metric' : 'result'}</label>
       <input
         id={id}
-        value={metric}
+        value={typed ?? metric}
         aria-invalid={issues.length > 0}
         aria-describedby={`${id}-problem`}
         autocomplete="off"
         spellcheck={false}
-        onInput={({ currentTarget: { value } }) =>
-          act({ type: 'edited', draft: renameResult(state.draft, place, value) })
-        }
+        onInput={({ currentTarget: { value } }) => setTyped(value)}
+        onChange={({ currentTarget: { value } }) => {
+          setTyped(undefined);
+          const loaded = loadedSeries(state.sets).map(({ info }) => info);
+          act({ type: 'edited', draft: renameResult(state.draft, place, value, loaded) });
+        }}
       />
       <Problems issues={issues} id={`${id}-problem`} />
     </div>

@@ -9,7 +9,7 @@ import { Legend } from './legend.js';
 import { Surface } from './surface.js';
 import { onThemeChange } from './theme.js';
 import { ZoneField } from './zone-field.js';
-import { spanText, timeText, valueText } from './zoned-time.js';
+import { spanText, TIME_MS_MAX, timeText, valueText } from './zoned-time.js';
 
 interface AreaProps {
   readonly lines: readonly PlacedSeries[];
@@ -61,7 +61,7 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
         aria-label={`Chart of ${summary}. ${KEYS_HELP}`}
         onPointerMove={() => setIsByKeys(false)}
         onKeyDown={(event) => {
-          if (event.ctrlKey || event.metaKey) return;
+          if (event.ctrlKey || event.metaKey || event.altKey) return;
           setIsByKeys(true);
           // Of the lines at the cursor, a result rather than its source.
           const at = Math.max(
@@ -127,7 +127,10 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
     // The other charts follow once the range stays the same for a moment.
     timer.current = window.setTimeout(() => onRange(settled), SETTLED_MS);
   };
-  const to = (next: TimeRange): void => show(next, next);
+  const to = (next: TimeRange): void => {
+    const { fromMs, untilMs } = next;
+    if (untilMs - fromMs >= 1 && Math.max(-fromMs, untilMs) < TIME_MS_MAX) show(next, next);
+  };
   const fit = (): void => show(extent!, undefined);
   useEffect(() => onThemeChange(() => setTheme((count) => count + 1)), []);
   useEffect(() => {

@@ -35,8 +35,6 @@ const VALUE_TICKS_MAX = 10;
 const NULL_REMOVE = 0;
 const NULL_EXPAND = 2;
 const ZOOM_STEP = 1.25;
-/** Less than the last instant of a Date, so that marks beside the range have labels. */
-const TIME_MS_MAX = 8e15;
 
 /** The canvas of the large chart, with its mouse and touch events. */
 export class Surface {
@@ -270,9 +268,7 @@ function valueTicks(): Pick<uPlot.Axis, 'size' | 'splits' | 'values'> {
 
 /** The range `ratio` times as long, in which `aroundMs` keeps its place. */
 export function zoomed({ fromMs, untilMs }: TimeRange, ratio: number, aroundMs: number): TimeRange {
-  const longer = { fromMs: aroundMs - (aroundMs - fromMs) * ratio, untilMs: aroundMs + (untilMs - aroundMs) * ratio };
-  const isDrawable = longer.untilMs - longer.fromMs >= 1 && Math.max(-longer.fromMs, longer.untilMs) < TIME_MS_MAX;
-  return isDrawable ? longer : { fromMs, untilMs };
+  return { fromMs: aroundMs - (aroundMs - fromMs) * ratio, untilMs: aroundMs + (untilMs - aroundMs) * ratio };
 }
 
 function padded(min: number, max: number): [number, number] {

@@ -157,8 +157,14 @@ function round(length: number): number {
   return Math.round(length * 10) / 10;
 }
 
+/** As XML takes it: without control characters, and halves of letters. */
 function escaped(content: string): string {
-  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  return content
+    .replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }
 
 /** The same picture as a PNG of twice the resolution. */

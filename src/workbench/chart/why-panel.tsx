@@ -16,7 +16,7 @@ function Answer({ asked }: { readonly asked: Asked }) {
   const title = useRef<HTMLHeadingElement>(null);
   const opener = useRef<Element | null>(null);
   const key = `${keyOf(asked.series)} ${asked.timeMs}`;
-  const source = state.sets.find(({ series }) => series.some((one) => keyOf(one) === keyOf(asked.series)));
+  const sources = state.sets.filter(({ series }) => series.some((one) => keyOf(one) === keyOf(asked.series)));
   const isResult = state.answer.steps.some(({ info }) => keyOf(info) === keyOf(asked.series));
   // The focus moves here as soon as the panel is there, so that no Escape is lost, and goes back when it is closed.
   useLayoutEffect(() => {
@@ -39,7 +39,7 @@ function Answer({ asked }: { readonly asked: Asked }) {
         (found) => take(found, ''),
         (error: Error) => take(undefined, error.message),
       );
-    } else take(undefined, originOf(source));
+    } else take(undefined, originOf(sources));
     return () => {
       isCurrent = false;
     };
@@ -76,9 +76,11 @@ function Answer({ asked }: { readonly asked: Asked }) {
   );
 }
 
-function originOf(source: DataSet | undefined): string {
-  if (source === undefined) return 'The series is gone.';
-  return source.isFile ? `It was read from ${source.name}.` : 'It is stored in the service.';
+function originOf(sources: readonly DataSet[]): string {
+  const last = sources.at(-1);
+  if (last === undefined) return 'The series is gone.';
+  const files = sources.filter(({ isFile }) => isFile).map(({ name }) => name);
+  return last.isFile ? `It was read from ${files.join(' and ')}.` : 'It is stored in the service.';
 }
 
 function Stage({ stage, zone }: { readonly stage: WhyStage; readonly zone: string }) {

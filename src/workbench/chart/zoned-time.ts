@@ -2,11 +2,14 @@ import { localTime, timeTicks } from '../../plot/time-ticks.js';
 
 /** Times and values as text, for people. */
 
+/** Less than the last instant of a Date, so that there is room for a zone and for marks beside a range. */
+export const TIME_MS_MAX = 8e15;
+
 export const zoneNames: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 /** `2024-03-01 08:30:00` in a zone, with milliseconds if there are any. */
 export function timeText(timeMs: number, timezone: string): string {
-  if (!Number.isFinite(timeMs)) return '–';
+  if (!(Math.abs(timeMs) < TIME_MS_MAX)) return '–';
   const text = localTime(timeMs, timezone).toISOString().replace('T', ' ').replace('Z', '');
   return text.endsWith('.000') ? text.slice(0, -4) : text;
 }

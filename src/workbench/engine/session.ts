@@ -125,7 +125,9 @@ export class Session implements Async<Engine> {
       this.#ran = { plan, pointers: steps.map(({ pointer }) => pointer) };
       return this.#describe(run, steps);
     } catch (error) {
-      return { steps: [], sources: [], durationMs: 0, problem: messageOf(error) };
+      // Its places are those of the request above.
+      const problem = messageOf(error).replace(/\/(\d+)\/operations\/0/g, (_, index) => steps[index]!.pointer);
+      return { steps: [], sources: [], durationMs: 0, problem };
     }
   }
 

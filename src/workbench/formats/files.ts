@@ -4,6 +4,7 @@ import { type DataSet, messageOf, type Reading, type Unreadable } from '../engin
 import { readRequest } from '../request/draft.js';
 import type { Action, State } from '../state.js';
 import { readOther } from './read-other.js';
+import { CANCELLED } from './reading.js';
 
 /** Files by their names, with what was said about each. */
 type Kept = Map<string, { readonly file: File; readonly reading: Reading }>;
@@ -29,6 +30,7 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
     // What comes while another file is read has its turn after it.
     if (queue.current.push(...added) > added.length) return;
     setIsBusy(true);
+    stopping.current = new AbortController();
     // Each file that cannot be read is reported.
     const problems: string[] = [];
     for (let one = queue.current[0]; one !== undefined; one = queue.current[0]) {
@@ -42,18 +44,25 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
     const isSame = (other: File | string): boolean =>
       typeof other !== 'string' && other !== file && other.name === file.name;
     if (queue.current.some(isSame)) return `${file.name}: another file of this name replaces it`;
+    if (stopping.current.signal.aborted) {
+      // What was read of it in another zone, or otherwise, goes.
+      if (kept.current.get(file.name)?.file === file) await remove(file.name);
+      return `${file.name} ${CANCELLED}`;
+    }
     act({ type: 'told', text: `Reading ${file.name} …` });
-    stopping.current = new AbortController();
     const from = { engine, kept: kept.current, timezone: zone.current, signal: stopping.current.signal };
     const problem = await take(file, from, act).catch(messageOf);
     return (problem === '' || problem.startsWith(file.name) ? '' : `${file.name}: `) + problem;
+  };
+  const remove = async (name: string): Promise<void> => {
+    kept.current.delete(name);
+    act({ type: 'removed', name, left: await engine.ask('remove', name) });
   };
   useDrop(open);
   return {
     isBusy,
     open,
     cancel: (): void => {
-      queue.current.splice(1);
       stopping.current.abort();
       engine.stopLoading();
     },
@@ -68,10 +77,7 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
       kept.current.set(name, { file, reading });
       await open([file]);
     },
-    remove: async (name: string): Promise<void> => {
-      kept.current.delete(name);
-      act({ type: 'removed', name, left: await engine.ask('remove', name) });
-    },
+    remove,
   };
 }
 

@@ -62,7 +62,7 @@ export function saidOf(reading: Reading): Reading {
 
 /** The words of the command that say the same. */
 export function wordsOf(reading: Reading): string[] {
-  return Object.entries(reading).flatMap(([name, value]) => [`--${name}`, ...[value].flat().map(String)]);
+  return Object.entries(reading).flatMap(([name, value]) => [value].flat().flatMap((one) => [`--${name}`, `${one}`]));
 }
 
 /** The options of a reader that say the same. */

@@ -30,20 +30,22 @@ export function checkDraft(draft: Draft, timezone: string, loaded: readonly Seri
   const isAtFault = (pointer: string): boolean =>
     [...issues, ...missing].some((issue) => issue.pointer === pointer || issue.pointer.startsWith(`${pointer}/`));
   const filled = filledDrafts(draft, loaded);
-  // Made once: a request may be filled in for thousands of members, of as many series.
+  // Made once: a request may be filled in for thousands of members, of as many series. What a step gives is not read
+  // from a file, also while the step cannot run.
   const loadedKeys = new Set(loaded.map(keyOf));
+  for (const { own } of filled) for (const one of resultsOf(own)) loadedKeys.delete(keyOf(one));
   const runs = filled.map(({ own, known }) => stepsToRun(own, isAtFault, loadedKeys, known));
   const steps = placesOf(draft).flatMap((place) => {
     const pointer = pointerOf(place);
     return distinct(runs.flatMap((run) => run.filter((step) => step.pointer === pointer)));
   });
-  const request = draft.flatMap((_, item) => distinct(filled.map(({ own }) => own[item]!)));
+  const request = withoutCopies(draft.flatMap((_, item) => filled.map(({ own }) => own[item]!)));
   return { plan, issues: [...issues, ...missing], steps, request, results: itemResults(request) };
 }
 
 /** The request for each member of its patterns, with the series that it should have; without patterns, as it is. */
 function filledDrafts(draft: Draft, loaded: readonly SeriesReference[]) {
-  const results = new Set(placesOf(draft).flatMap((place) => namesOf(draft, place).map(keyOf)));
+  const results = new Set(resultsOf(draft).map(keyOf));
   const inputs = inputsOf(draft);
   const members = membersOf(
     inputs.filter((one) => !results.has(keyOf(one))),
@@ -64,14 +66,26 @@ function inputsOf(draft: Draft): SeriesReference[] {
   return draft.flatMap(({ operations }) => operations.flatMap(({ input }) => input));
 }
 
-/** Each different entry once: steps and items that read no pattern are the same for all members. */
+/** What reads no pattern is the same for all members: it stays once. */
+function withoutCopies(request: Draft): Draft {
+  const given = new Set<string>();
+  return request.flatMap((item) => {
+    if (itemResults([item]).some((one) => given.has(keyOf(one)))) return [];
+    const operations = item.operations.filter((_, step) => {
+      const key = keyOf(resultOf([item], { item: 0, step }));
+      return !given.has(key) && given.add(key);
+    });
+    return { ...item, operations };
+  });
+}
+
+/** Each different entry once: steps that read no pattern are the same for all members. */
 function distinct<Entry>(entries: readonly Entry[]): Entry[] {
   return [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()];
 }
 
 function missingInputs(draft: Draft, loaded: readonly SeriesReference[]): Issue[] {
-  const results = placesOf(draft).flatMap((place) => namesOf(draft, place));
-  const known = new Set([...loaded, ...results].map(keyOf));
+  const known = new Set([...loaded, ...resultsOf(draft)].map(keyOf));
   return placesOf(draft).flatMap((place) =>
     draft[place.item]!.operations[place.step]!.input.flatMap((one, index): Issue[] => {
       if (known.has(keyOf(one)) || one.timeseriesId === '' || one.metric === '') return [];
@@ -81,6 +95,10 @@ function missingInputs(draft: Draft, loaded: readonly SeriesReference[]): Issue[
       return [{ pointer, code: 'input.missing', expected, received: nameOf(one) }];
     }),
   );
+}
+
+function resultsOf(draft: Draft): SeriesReference[] {
+  return placesOf(draft).flatMap((place) => namesOf(draft, place));
 }
 
 // A last step may have a name of its own beside its item's.

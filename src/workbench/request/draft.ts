@@ -1,3 +1,4 @@
+import { formatInstant } from '../../core/instant.js';
 import { findRepeatedKey } from '../../formats/json-keys.js';
 import type { Plan, SeriesReference } from '../../index.js';
 import { keyOf, messageOf } from '../engine/protocol.js';
@@ -51,8 +52,8 @@ export function readDraft(json: unknown): { readonly draft: Draft } | { readonly
   for (const [index, item] of json.entries()) {
     if (!isObject(item)) return { problem: `/${index}: expected an object` };
     const { operations = [] } = item;
-    if (!Array.isArray(operations) || !operations.every(isObject)) {
-      return { problem: `/${index}/operations: expected an array of steps` };
+    if (!Array.isArray(operations) || !operations.every(isStep)) {
+      return { problem: `/${index}/operations: expected an array of steps, with parameters as an object` };
     }
     const { metric, processingType } = item;
     items.push({
@@ -63,6 +64,10 @@ export function readDraft(json: unknown): { readonly draft: Draft } | { readonly
     });
   }
   return { draft: items };
+}
+
+function isStep(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && isObject(value.parameters ?? {});
 }
 
 // Unknown fields stay, so that they are reported.
@@ -133,7 +138,7 @@ export function inZone(draft: Draft, plan: Plan | undefined): Draft {
 // A plan has instants as epoch milliseconds, a request as text.
 function writtenInstant(name: string, value: unknown): unknown {
   const isInstant = typeof value === 'number' && ['starttime', 'endtime', 'since'].includes(name);
-  return isInstant && Number.isInteger(value) ? new Date(value).toISOString() : value;
+  return isInstant ? formatInstant(value) : value;
 }
 
 /** Patterns that several series match: `zone-{n}` where ids differ in a number, `*` where several have the metric. */

@@ -87,15 +87,21 @@ export function swapSteps(draft: Draft, place: Place): Draft {
   );
 }
 
-/** Renames the result of a step, also where it is read. */
-export function renameResult(draft: Draft, place: Place, metric: string): Draft {
+/**
+ * Renames the result of a step, also where it is read: unless another series has the old name or the new one, as then
+ * nobody knows which of them is meant.
+ */
+export function renameResult(draft: Draft, place: Place, metric: string, loaded: readonly SeriesReference[]): Draft {
   const before = resultOf(draft, place);
+  const after = { ...before, metric };
+  const all = [...loaded, ...placesOf(draft).map((other) => resultOf(draft, other))];
+  const isUnclear = all.some((one) => isSame(one, after)) || all.filter((one) => isSame(one, before)).length > 1;
   const isLast = place.step === draft[place.item]!.operations.length - 1;
-  const renamed = withSteps(draft, place.item, (all) =>
-    all.map((one, index) => (index === place.step ? named(one, metric) : one)),
+  const renamed = withSteps(draft, place.item, (steps) =>
+    steps.map((one, index) => (index === place.step ? named(one, metric) : one)),
   );
   const items = isLast ? withItem(renamed, place.item, (item) => ({ ...item, metric })) : renamed;
-  return rewired(items, before, { ...before, metric });
+  return isUnclear ? items : rewired(items, before, after);
 }
 
 export function changeStep(draft: Draft, place: Place, change: Partial<DraftStep>): Draft {
@@ -132,7 +138,9 @@ function readingFirst(draft: Draft, place: Place, before: SeriesReference, to: S
   });
   if (!isOwn) return changed;
   const moved = { ...given, timeseriesId: to.timeseriesId };
-  const readers = placesOf(changed).filter((one) => isSame(changed[one.item]!.operations[one.step]!.input[0]!, given));
+  const readers = placesOf(changed).filter(({ item, step }) =>
+    changed[item]!.operations[step]!.input.slice(0, 1).some((one) => isSame(one, given)),
+  );
   const followed = readers.reduce((all, one) => readingFirst(all, one, given, moved), changed);
   return rewired(followed, given, moved);
 }

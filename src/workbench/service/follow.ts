@@ -1,3 +1,4 @@
+import { parseInstant } from '../../core/instant.js';
 import type { Series, SeriesReference } from '../../index.js';
 import { isObject } from '../request/draft.js';
 import { type ServiceClient, ServiceProblem } from './api.js';
@@ -52,7 +53,7 @@ function readSamples({ timeseriesId, metric }: SeriesReference, data: string) {
   const json: unknown = JSON.parse(data || '{}');
   const { samples, deleted } = isObject(json) ? json : {};
   const list = Array.isArray(samples) ? samples.filter(isObject) : [];
-  const timeMs = Float64Array.from(list, ({ timestamp }) => Date.parse(String(timestamp)));
+  const timeMs = Float64Array.from(list, ({ timestamp }) => parseInstant(String(timestamp)) ?? Number.NaN);
   const value = Float64Array.from(list, ({ val }) => Number(val));
   return { isDeleted: deleted !== undefined, series: { timeseriesId, metric, timeMs, value } };
 }

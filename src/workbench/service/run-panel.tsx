@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { SeriesReference } from '../../index.js';
 import { ProcessingField } from '../build/pipeline.js';
 import { counted, countText } from '../chart/zoned-time.js';
 import { type Differences, keyOf, nameOf, type SeriesInfo } from '../engine/protocol.js';
-import { inZone } from '../request/draft.js';
+import { type DraftItem, inZone } from '../request/draft.js';
 import { loadedSeries, STORED, type State, useWorkbench, type View } from '../state.js';
 import type { DryRunItem, ServiceClient, Transaction } from './api.js';
 import type { PartProps } from './part-props.js';
@@ -39,9 +40,13 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
     setWatched(id);
   };
   const sendAndRun = async (isAgreed: boolean): Promise<void> => {
-    const found = await client.dryRun(request);
-    // For a pattern, a dry run says what is stored only of the items of its members.
-    const { items } = plan?.every === undefined ? found : await client.dryRun(view.checked.request);
+    await client.dryRun(request);
+    // A dry run says what is stored of the series that its items read: for patterns, and series that several items
+    // read, these items have one each.
+    const items: DryRunItem[] = [];
+    for (let at = 0; at < own.length; at += ITEMS_MAX) {
+      items.push(...(await client.dryRun(own.slice(at, at + ITEMS_MAX).map(itemOf))).items);
+    }
     if (!isAgreed && (await sending.wouldMeet(items))) return;
     if (await sending.send()) await submit(true);
   };
@@ -78,6 +83,16 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
       <Latest client={client} onSignedOut={onSignedOut} watched={watched} onWatch={setWatched} />
     </section>
   );
+}
+
+/** As many as a request may have. */
+const ITEMS_MAX = 1000;
+
+function itemOf({ timeseriesId, metric }: SeriesReference, index: number): DraftItem {
+  const input = [{ timeseriesId, metric }];
+  const output = [{ timeseriesId, metric: `stored ${index}` }];
+  const operations = [{ operation: 'Abs', input, output, parameters: {} }];
+  return { metric: output[0]!.metric, processingType: 'batch', operations };
 }
 
 interface ButtonsProps {

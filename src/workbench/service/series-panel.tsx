@@ -119,6 +119,9 @@ function storedName(reference: SeriesReference): string {
   return `stored ${nameOf(reference)}`;
 }
 
+/** Over HTTP/1.1 a browser has six connections to a service, and each live series takes one of them. */
+const LIVE_MAX = 4;
+
 /** Loads stored series, and keeps those that are followed up to date. */
 function useStored(
   client: ServiceClient,
@@ -146,6 +149,11 @@ function useStored(
     setFollowed(new Set(followers.current.keys()));
   };
   const begin = async (one: SeriesReference): Promise<void> => {
+    if (followers.current.size >= LIVE_MAX) {
+      return report(
+        new Error('No more series can be live: a browser has few connections to a service. End one first.'),
+      );
+    }
     const own = new AbortController();
     followers.current.set(keyOf(one), own);
     setFollowed(new Set(followers.current.keys()));

@@ -63,7 +63,7 @@ export function ReplayPanel() {
           {problem}
         </p>
       )}
-      {shown !== undefined && <ReplayChart shown={shown} />}
+      {shown && shown.total > 0 && <ReplayChart shown={shown} />}
       {shown !== undefined && <ReplayFigures shown={shown} />}
       {/* Always there, as changes alone are announced: how far it is when it stops, and the end. */}
       <p class={shown?.end === undefined ? 'hidden' : 'verdict'} role="status">
