@@ -1,9 +1,11 @@
 // Real series and requests, run in every mode against stored results: each folder of golden/ is a test (see its
 // README).
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { ENGINE_VERSION } from '../src/engine/version.js';
 import { createCsvReader, readCsv, writeCsv } from '../src/formats/csv/index.js';
 import { createPlan, openStream, type Plan, type RunOptions, runBatch, type Series } from '../src/index.js';
 import { createWorld } from './cli/world.js';
@@ -116,6 +118,14 @@ describe.each(folders)('golden %s', (name) => {
     expectSame(stream(golden, chunkRows));
     expectSame(await command(golden, '--mode', 'stream', '--chunk', String(chunkRows)));
   });
+});
+
+it('the version of the engine changes with its results', () => {
+  const hash = createHash('sha256');
+  for (const name of folders) hash.update(readFileSync(readGolden(name).expectedPath));
+  const versions = JSON.parse(readFileSync(join(goldenPath, 'versions.json'), 'utf8'));
+  // Results of the service are computed again by another version: set it in src/engine/version.ts.
+  expect({ [ENGINE_VERSION]: versions[ENGINE_VERSION] }).toEqual({ [ENGINE_VERSION]: hash.digest('hex') });
 });
 
 it('the chart in docs/examples is the one that the demo draws', async () => {

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { describeValue } from '../core/errors.js';
 import { prepareDataDirectory } from '../storage/data-directory.js';
 import { OpeningStorage, openStorage, type Waiting } from '../storage/index.js';
 import { isAddress } from '../storage/postgres/address.js';
@@ -33,18 +34,6 @@ export interface ServiceOptions {
 /** A service with its store. `close` stops both. */
 export interface OwnService extends Service {
   close(): Promise<void>;
-}
-
-/** Opens the store and creates a service on it. */
-export async function openService(options: ServiceOptions, log: FastifyBaseLogger): Promise<OwnService> {
-  const service = createOpeningService(options, log);
-  try {
-    await service.opened;
-    return service;
-  } catch (error) {
-    await service.close();
-    throw error;
-  }
 }
 
 /**
@@ -104,6 +93,9 @@ async function openOwnStorage(
   clock: Clock,
   waiting: Waiting,
 ): Promise<Storage> {
+  if (store !== undefined && typeof store !== 'string') {
+    throw new TypeError(`store: expected the address of a database, received ${describeValue(store)}`);
+  }
   if (store !== undefined && store !== '') {
     return openStorage({ address: store, clock, waitMsMax: storeWaitMsMax, ...waiting });
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RegisterOptions } from 'fastify';
 import { addNotFound } from './http/app.js';
-import { openService, type ServiceOptions } from './open.js';
+import { createOpeningService, type ServiceOptions } from './open.js';
 
 /**
  * The service as a Fastify plugin, for an existing server. Its routes, errors and limits apply only in the scope where
@@ -17,10 +17,15 @@ export async function windrowService(
   app: FastifyInstance,
   options: ServiceOptions & Pick<RegisterOptions, 'prefix'>,
 ): Promise<void> {
-  const service = await openService(options, app.log);
+  const service = createOpeningService(options, app.log);
+  // Before the store is waited for: a start that takes longer than the server waits must leave nothing open.
+  app.addHook('onClose', () => service.close());
+  await service.opened.catch(async (error: unknown) => {
+    await service.close();
+    throw error;
+  });
   app.addHook('onReady', async () => service.start());
   app.addHook('preClose', () => service.stop());
-  app.addHook('onClose', () => service.close());
   // Only under a prefix: without one, unknown paths are the host's to answer.
   if ((options.prefix ?? '/') !== '/') addNotFound(app);
   await service.register(app);

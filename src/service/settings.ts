@@ -97,6 +97,16 @@ export const RETENTION_INTERVAL_MS_MAX = DAY_MS;
 const maxima: Partial<Record<keyof ServiceSettings, number>> = {
   tokenLifetimeS: TOKEN_LIFETIME_S_MAX,
   retentionIntervalMs: RETENTION_INTERVAL_MS_MAX,
+  pollIntervalMs: DAY_MS,
+  leaseMs: DAY_MS,
+};
+
+/** Where 0 would be a loop without a pause, or a service that takes nothing. */
+const minima: Partial<Record<keyof ServiceSettings, number>> = {
+  retentionIntervalMs: 1,
+  pollIntervalMs: 1,
+  leaseMs: 1,
+  bodyBytesMax: 1,
 };
 
 /**
@@ -124,8 +134,12 @@ function settingFault(name: keyof ServiceSettings, value: unknown): string | und
   const most = maxima[name] ?? Number.POSITIVE_INFINITY;
   if (Number(value) > most) return `expected at most ${most}, received ${describeValue(value)}`;
   const type = typeof defaults[name];
-  if (type === 'number' && !(Number.isFinite(value) && Number(value) >= 0)) {
-    return `expected a number from 0 up, received ${describeValue(value)}`;
+  const least = minima[name] ?? 0;
+  if (type === 'number' && !(Number.isFinite(value) && Number(value) >= least)) {
+    return `expected a number from ${least} up, received ${describeValue(value)}`;
+  }
+  if (/Bytes\w*Max$/.test(name) && !Number.isInteger(value)) {
+    return `expected a whole number of bytes, received ${describeValue(value)}`;
   }
   const expected = type === 'boolean' ? 'true or false' : `a ${type}`;
   return typeof value === type ? undefined : `expected ${expected}, received ${describeValue(value)}`;

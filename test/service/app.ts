@@ -6,7 +6,6 @@ import { expect } from 'vitest';
 import type { Clock, Scheduler } from '../../src/service/context.js';
 import { createApp } from '../../src/service/http/app.js';
 import { hashSecret } from '../../src/service/identity/secrets.js';
-import { openService } from '../../src/service/open.js';
 import type { Service } from '../../src/service/service.js';
 import type { ServiceSettings } from '../../src/service/settings.js';
 import { systemRandom } from '../../src/service/system.js';
@@ -16,6 +15,7 @@ import { clients, tokens } from '../../src/storage/tables/identity.js';
 import { folderInMemory } from '../folder-in-memory.js';
 import { type StoreUnderTest, storeUnderTest } from '../storage/under-test.js';
 import { spread } from './groups-under-test.js';
+import { openService } from './open-service.js';
 
 /** A clock that moves only when told to; timers run when it passes them. */
 export interface TestClock extends Clock {

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openService } from '../../src/service/open.js';
 import { prepareDataDirectory } from '../../src/storage/data-directory.js';
+import { openService } from './open-service.js';
 import { silentLog } from './silent-log.js';
 
 let folder: string;

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import rateLimit from '@fastify/rate-limit';
@@ -6,7 +8,7 @@ import swagger from '@fastify/swagger';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { windrowService } from '../../src/service/index.js';
-import { openService } from '../../src/service/open.js';
+import { openService } from './open-service.js';
 import { silentLog } from './silent-log.js';
 
 let folder: string;
@@ -199,7 +201,11 @@ describe('the service in an existing server', () => {
   });
 
   it.each([
-    [{ settings: { bodyBytesMax: -1 } }, 'the setting bodyBytesMax: expected a number from 0 up, received -1'],
+    [{ settings: { bodyBytesMax: -1 } }, 'the setting bodyBytesMax: expected a number from 1 up, received -1'],
+    [{ settings: { bodyBytesMax: 1.5 } }, 'the setting bodyBytesMax: expected a whole number of bytes, received 1.5'],
+    [{ settings: { pollIntervalMs: 0 } }, 'the setting pollIntervalMs: expected a number from 1 up, received 0'],
+    [{ settings: { pollIntervalMs: 1e12 } }, 'the setting pollIntervalMs: expected at most 86400000, received 1'],
+    [{ store: 5 }, 'store: expected the address of a database, received 5'],
     [{ settings: { tokenLifetimeS: 1e13 } }, 'the setting tokenLifetimeS: expected at most 3153600000, received 1'],
     [
       { settings: { retentionIntervalMs: 1e9 } },
@@ -219,6 +225,26 @@ describe('the service in an existing server', () => {
     // `as`: as a program without types may give them.
     const given = { dataDirectory: folder, ...options } as Parameters<typeof windrowService>[1];
     await expect(host.register(windrowService, given).ready()).rejects.toThrow(message);
+  });
+
+  it('leaves nothing open where the server does not wait as long for the store as it takes', async () => {
+    const open = new Set<Socket>();
+    // It takes connections and says nothing.
+    const database = createServer((socket) => {
+      open.add(socket);
+      socket.on('error', () => undefined).on('close', () => open.delete(socket));
+    });
+    onTestFinished(() => void database.close());
+    await once(database.listen(0, '127.0.0.1'), 'listening');
+    const { port } = database.address() as AddressInfo; // as it listens on a port
+    const impatient = fastify({ pluginTimeout: 300 });
+    impatient.register(windrowService, { store: `postgres://127.0.0.1:${port}/none`, settings });
+    await expect(impatient.ready()).rejects.toMatchObject({ code: 'FST_ERR_PLUGIN_TIMEOUT' });
+    await impatient.close();
+    await expect.poll(() => open.size).toBe(0);
+    // Nor does it try again.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(open.size).toBe(0);
   });
 
   it('a second service over the same data directory uses the same store', async () => {

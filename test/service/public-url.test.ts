@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { openService } from '../../src/service/open.js';
 import { publicUrlFault } from '../../src/service/settings.js';
+import { openService } from './open-service.js';
 import { silentLog } from './silent-log.js';
 
 it.each([

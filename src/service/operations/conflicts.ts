@@ -7,7 +7,7 @@ import { equal, type Reader } from '../../storage/storage.js';
 import { EVERY_SERIES, type ItemRow, itemHeads, itemSources, items } from '../../storage/tables/operations.js';
 import { series } from '../../storage/tables/samples.js';
 import { ServiceError } from '../http/errors.js';
-import { definitionOf, type ItemDefinition, isPattern } from './request.js';
+import { type ItemDefinition, isPattern, storedPattern } from './request.js';
 import { sourcesOf } from './sources.js';
 
 /** The item that a series is the result of. */
@@ -233,8 +233,8 @@ async function findPatterns(
     const itemIds = ofPatterns.map(({ itemId }) => itemId);
     for (const row of await tx.find(items, { where: [...equal({ organisation }), ['itemId', 'in', itemIds]] })) {
       if (patterns.has(seriesKey(row))) continue;
-      // `as`: written when it was registered.
-      patterns.set(seriesKey(row), definitionOf(JSON.parse(row.request) as unknown[]));
+      const definition = storedPattern(row.request);
+      if (definition !== undefined) patterns.set(seriesKey(row), definition);
     }
   });
   return [...patterns.values()];

@@ -6,7 +6,7 @@ import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, type RequestTransactionRow, requestTransactions } from '../../storage/tables/operations.js';
 import { joinMessages } from '../status/refusals.js';
 import { parentState, stateOf, type TransactionState } from '../status/request-states.js';
-import { definitionOf, isPattern } from './request.js';
+import { isPattern, storedPattern } from './request.js';
 import type { itemSchema } from './schemas.js';
 import { sourcesOf } from './sources.js';
 
@@ -32,9 +32,7 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
   return rows.map((row) => {
     const own = transactionOf.get(row.transactionId);
     const pattern = patternOf.get(own?.parentId ?? '') ?? null;
-    const read = isPattern(row)
-      ? definitionOf(JSON.parse(row.request) as unknown[]).plan.sources
-      : sources.get(row.itemId);
+    const read = isPattern(row) ? storedPattern(row.request)?.plan.sources : sources.get(row.itemId);
     return itemRecord(row, [...(read ?? [])], own, pattern);
   });
 }

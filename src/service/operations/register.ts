@@ -1,4 +1,3 @@
-import packageJson from '../../../package.json' with { type: 'json' };
 import { groupBy } from '../../core/group.js';
 import { type SeriesReference, seriesKey, seriesName, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { nextTurn } from '../../storage/next-turn.js';
@@ -14,6 +13,7 @@ import {
   itemSources,
   items,
   itemWork,
+  NOT_COMPUTED,
   type RequestTransactionRow,
   requestTransactions,
 } from '../../storage/tables/operations.js';
@@ -31,9 +31,6 @@ import {
   type Registration,
   requestTransaction,
 } from './request-transactions.js';
-
-/** The version of the engine that computed results and checkpoints. Those of another version are recomputed. */
-export const ENGINE_VERSION: string = packageJson.version;
 
 /** The open transactions of an organisation's shards. */
 export interface OpenShards {
@@ -245,7 +242,7 @@ async function replaceItems(
   // What retention has deleted cannot be computed again.
   const keepingBase: string[] = [];
   for (const { existing, definition } of replaced) {
-    const isSame = existing.planHash === definition.planHash && existing.engineVersion === ENGINE_VERSION;
+    const isSame = existing.planHash === definition.planHash;
     const isNeeded = isSame && (await samples.forgottenMs(tx, organisation, definition.plan.sources)) !== undefined;
     if (isNeeded) keepingBase.push(existing.itemId);
   }
@@ -277,7 +274,8 @@ function itemRow(
     frequencyMs,
     request: JSON.stringify(request),
     posted: JSON.stringify(posted),
-    engineVersion: ENGINE_VERSION,
+    // Whoever computes it says so: during an upgrade, another version may.
+    engineVersion: existing?.planHash === planHash ? existing.engineVersion : NOT_COMPUTED,
     planHash,
     state,
     boundaryMs: null,

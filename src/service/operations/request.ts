@@ -162,6 +162,16 @@ export async function storedDefinition(text: string): Promise<Omit<ItemDefinitio
   return definitionOf(request, await inPauses(planEveryInTurns(request)));
 }
 
+/** The definition of a stored item with patterns; undefined if this version of the engine refuses its request. */
+export function storedPattern(text: string): Omit<ItemDefinition, 'posted'> | undefined {
+  try {
+    return definitionOf(JSON.parse(text) as unknown[]); // written when it was registered
+  } catch (error) {
+    if (error instanceof RequestError) return undefined;
+    throw error;
+  }
+}
+
 /** Whether the id of an item's result is a pattern, so that the item stands for one of each member. */
 export function isPattern({ timeseriesId }: Pick<SeriesReference, 'timeseriesId'>): boolean {
   return patternOf(timeseriesId) !== undefined;

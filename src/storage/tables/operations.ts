@@ -81,7 +81,10 @@ export const items = defineTable(
     request: text,
     /** JSON of the item as it was posted. */
     posted: text,
-    /** The engine and plan that computed the results; after a change of either they are recomputed. */
+    /**
+     * The version of the engine that computes it, or NOT_COMPUTED, and the plan: after a change of either the results
+     * are computed again.
+     */
     engineVersion: text,
     planHash: text,
     state: text,
@@ -99,8 +102,14 @@ export const items = defineTable(
 );
 export type ItemRow = RowIn<typeof items>;
 
+/** `engineVersion` of an item that nobody has begun to compute, or, where it has failed, whose request was refused. */
+export const NOT_COMPUTED = '';
+
 /** `items` without what they compute, which may be long. */
-export const itemHeads = defineTable(items.name, { organisation: text, itemId: text }, ['organisation', 'itemId']);
+export const itemHeads = defineTable(items.name, { organisation: text, itemId: text, engineVersion: text }, [
+  'organisation',
+  'itemId',
+]);
 
 /** The commit that last registered, replaced or deleted an item of the shard. One row, `name` 'items'; none before. */
 export const itemCatalog = defineTable('item_catalog', { name: text, commit: integer }, ['name']);

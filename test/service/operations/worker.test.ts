@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ENGINE_VERSION } from '../../../src/engine/version.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { deleteItem } from '../../../src/service/operations/end.js';
+import { itemRecords } from '../../../src/service/operations/records.js';
 import { changeItems } from '../../../src/service/operations/register.js';
 import { checkpointHeads } from '../../../src/service/operations/worker/checkpoints.js';
 import { Worker } from '../../../src/service/operations/worker/worker.js';
@@ -11,6 +13,7 @@ import { deleteExpired } from '../../../src/storage/samples/compaction/retention
 import type { Storage } from '../../../src/storage/storage.js';
 import {
   checkpointChecksum,
+  type ItemRow,
   itemCheckpoints,
   items,
   type RequestTransactionRow,
@@ -407,6 +410,106 @@ describe('a clock that is set back', () => {
 });
 
 describe('another engine', () => {
+  const setRows = async (changes: Partial<ItemRow>) => {
+    await rig.context.storage.transaction(rig.shardOf('room'), async (tx) => {
+      for (const row of await tx.find(items)) await tx.put(items, { ...row, ...changes });
+    });
+  };
+  const unknown = () => {
+    const [posted] = doubled;
+    return JSON.stringify([
+      { ...posted, operations: posted!.operations.map((step) => ({ ...step, operation: 'Later' })) },
+    ]);
+  };
+
+  it('is said by who computes an item, not by who registered it', async () => {
+    await open({ groups: 1 });
+    await rig.register(doubled, false);
+    expect((await rig.items()).map(({ engineVersion }) => engineVersion)).toEqual(['']);
+    await rig.restart();
+    await rig.append(change(room, 0, 60));
+    await rig.worker().onIdle();
+    const [row] = await rig.items();
+    expect(row).toMatchObject({ engineVersion: ENGINE_VERSION, state: 'Active' });
+    // Posted again elsewhere, it is still computed by this one.
+    await rig.register(doubled, false);
+    expect((await rig.items()).map(({ engineVersion }) => engineVersion)).toEqual([ENGINE_VERSION]);
+  });
+
+  it('goes on from the base where retention has deleted the samples before', async () => {
+    await open({ groups: 1, segmentSamples: 10, nowMs: START_MS + 24 * 3_600_000 });
+    await rig.register([item('CumulativeSum', {}, ['room'], 'sum')]);
+    await rig.append(change(room, 0, 200));
+    await rig.worker().onIdle();
+    const before = await rig.stored({ timeseriesId: 'sum', metric: 'Result' });
+    await rig.deleteBefore(START_MS + 100 * 60_000);
+    await rig.worker().stop();
+    await setRows({ engineVersion: '0.0.0' });
+    await rig.restart();
+    await rig.append(change(room, 200, 201));
+    await rig.worker().onIdle();
+    const { timeMs, value } = await rig.stored({ timeseriesId: 'sum', metric: 'Result' });
+    expect([...value.subarray(-2)]).toEqual([before.value.at(-1), before.value.at(-1)! + room.value[200]!]);
+    expect(timeMs.length).toBe(201);
+    expect((await rig.items()).map(({ engineVersion }) => engineVersion)).toEqual([ENGINE_VERSION]);
+  });
+
+  it('takes an item that an earlier version could not plan', async () => {
+    await open({ groups: 1 });
+    await rig.register(doubled);
+    await rig.append(change(room, 0, 60));
+    await rig.worker().onIdle();
+    const [{ request } = { request: '' }] = await rig.items();
+    await rig.worker().stop();
+    await setRows({ request: unknown() });
+    await rig.restart();
+    await rig.append(change(room, 60, 61));
+    await rig.worker().onIdle();
+    expect(await rig.items()).toMatchObject([{ state: 'Failed', engineVersion: '' }]);
+    await rig.worker().stop();
+    await setRows({ request });
+    await rig.restart();
+    await rig.worker().onIdle();
+    expect(await rig.items()).toMatchObject([{ state: 'Active', engineVersion: ENGINE_VERSION }]);
+    await expectBatch();
+  });
+
+  it('leaves a pattern that it cannot plan to another, and computes all else', async () => {
+    await open({ groups: 1 });
+    const every = [item('Mul', { scalar: 2 }, ['{n}-room'], '{n}-room')];
+    await rig.register(every);
+    await rig.append({ ...change(room, 0, 60), timeseriesId: '1-room' });
+    await rig.worker().onIdle();
+    expect((await rig.items()).map(({ timeseriesId }) => timeseriesId).sort()).toEqual(['1-room', '{n}-room']);
+    const pattern = (await rig.items()).find(({ timeseriesId }) => timeseriesId === '{n}-room')!;
+    const set = (request: string) =>
+      rig.context.storage.transaction(rig.shardOf('room'), (tx) => tx.put(items, { ...pattern, request }));
+    await rig.worker().stop();
+    await set(pattern.request.replace('"Mul"', '"Later"'));
+    await rig.restart();
+    await rig.register(doubled);
+    await rig.append(change(room, 0, 60));
+    await rig.append({ ...change(room, 0, 60), timeseriesId: '2-room' });
+    await rig.worker().onIdle();
+    expect((await rig.stored({ timeseriesId: 'doubled', metric: 'Result' })).timeMs.length).toBe(60);
+    const records = await rig.context.storage.read(rig.shardOf('room'), async (tx) =>
+      itemRecords(tx, rig.organisation, await tx.find(items)),
+    );
+    expect(records.find(({ timeseriesId }) => timeseriesId === '{n}-room')).toMatchObject({
+      sources: [],
+      state: 'Running',
+    });
+    await rig.worker().stop();
+    const [now] = (await rig.items()).filter(({ timeseriesId }) => timeseriesId === '{n}-room');
+    await rig.context.storage.transaction(rig.shardOf('room'), (tx) =>
+      tx.put(items, { ...now!, request: pattern.request }),
+    );
+    rig.advance(60_000);
+    await rig.restart();
+    await rig.worker().onIdle();
+    expect((await rig.stored({ timeseriesId: '2-room', metric: 'Result' })).timeMs.length).toBe(60);
+  });
+
   it('recomputes everything', async () => {
     await open();
     await rig.register(doubled);

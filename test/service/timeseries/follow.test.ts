@@ -226,7 +226,9 @@ describe('samples are followed as server-sent events', () => {
     const [{ lastEventId }] = (await take(await follow('/core/timeseries/a/live'), 1)) as [ReceivedEvent];
     const [store, commit] = lastEventId.split('-') as [string, string];
     const other = store === '00000000' ? '11111111' : '00000000';
-    for (const id of [`${store}-999999`, `${other}-999999`, `${other}-${commit}`, `${other}-0`, `${other}-1.2.3`]) {
+    const ofOthers = [`${other}-999999`, `${other}-${commit}`, `${other}-0`, `${other}-1.2.3`];
+    // Versions before wrote ids without a store.
+    for (const id of [`${store}-999999`, ...ofOthers, commit, '1.2']) {
       const reader = await follow('/core/timeseries/a/live', id);
       const events = await take(reader, 2);
       expect(events.map(({ type }) => type)).toEqual(['reset', 'samples']);

@@ -202,6 +202,10 @@ export class Checkpoints {
     await this.#keep(session, 0);
   }
 
+  async dropAllButBase(session: CheckpointSession): Promise<void> {
+    await this.#keep(session, this.base === undefined ? 0 : 1);
+  }
+
   async #keep(session: CheckpointSession, count: number): Promise<void> {
     const first = this.#list[count];
     if (first === undefined) return;

@@ -1,10 +1,11 @@
 import { RequestError } from '../../../core/errors.js';
 import { groupBy } from '../../../core/group.js';
 import type { SeriesReference } from '../../../core/series.js';
+import { ENGINE_VERSION } from '../../../engine/version.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { RowIn } from '../../../storage/table.js';
-import { type ItemRow, itemSources, items, itemWork } from '../../../storage/tables/operations.js';
+import { type ItemRow, itemSources, items, itemWork, NOT_COMPUTED } from '../../../storage/tables/operations.js';
 import { isPattern, storedDefinition } from '../request.js';
 import { Backlog } from './backlog.js';
 import { type CheckpointHead, Checkpoints, checkpointHeads } from './checkpoints.js';
@@ -231,12 +232,17 @@ async function load(
   try {
     const { plan, output, planHash } = await storedDefinition(row.request);
     const item = new Item(plan, output, schedule, new Checkpoints(row, heads));
-    if (planHash !== row.planHash) await item.restart(session, { planHash });
+    // Another version had refused it.
+    if (row.state === 'Failed' && row.engineVersion === NOT_COMPUTED) schedule.setState(session, 'Running');
+    const isOfOther = row.engineVersion !== ENGINE_VERSION || row.planHash !== planHash;
+    if (isOfOther) await item.takeOver(session, planHash);
     return item;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    // A newer engine refuses it.
+    // It was registered by another version: a later one, of which this process is told nothing, or an earlier one.
+    if (schedule.isOver) return undefined;
     await schedule.fail(session, error);
+    schedule.update(session, { engineVersion: NOT_COMPUTED });
     return undefined;
   }
 }

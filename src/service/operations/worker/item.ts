@@ -1,6 +1,7 @@
 import { CheckpointError, OutputLimitError } from '../../../core/errors.js';
 import type { SeriesReference } from '../../../core/series.js';
 import type { Stream } from '../../../engine/stream/stream.js';
+import { ENGINE_VERSION } from '../../../engine/version.js';
 import type { Plan } from '../../../plan/plan.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
 import { nextTurn } from '../../../storage/next-turn.js';
@@ -209,10 +210,15 @@ export class Item {
     await this.schedule.makeDue(session);
   }
 
-  /** Makes the item recompute everything. */
-  async restart(session: ItemSession, changes: Partial<ItemRow>): Promise<void> {
-    await this.checkpoints.dropAll(session);
-    this.schedule.update(session, changes);
+  /**
+   * Makes the item compute again, by this version of the engine, all that it can: from its base, as the samples before
+   * are gone. The engine refuses a base of another form, or of another plan; the item starts without one then.
+   */
+  async takeOver(session: ItemSession, planHash: string): Promise<void> {
+    await this.checkpoints.dropAllButBase(session);
+    // Most items are new, and have the same change: they are written together.
+    const isSame = planHash === this.schedule.row.planHash;
+    this.schedule.update(session, { engineVersion: ENGINE_VERSION, ...(isSame ? {} : { planHash }) });
     if (!this.schedule.isOver) await this.makeDue(session);
   }
 
@@ -347,10 +353,17 @@ export class Item {
     this.#running = undefined;
     if (error instanceof CheckpointError && this.checkpoints.last !== undefined) {
       // The item has not failed: the checkpoint before may be sound, and without one it starts from the beginning.
+      if (this.checkpoints.last === this.checkpoints.base) this.#warnOfBase(session, error);
       await this.checkpoints.dropLast(session);
       return this.schedule.makeDue(session);
     }
     await this.schedule.fail(session, error);
+  }
+
+  #warnOfBase({ context }: ItemSession, err: CheckpointError): void {
+    const { organisation, itemId } = this.schedule.row;
+    const text = 'an item starts without its base: results that rest on samples that retention has deleted change';
+    context.log.warn({ err, organisation, itemId }, text);
   }
 
   async #setPreview(session: ItemSession, preview: Columns): Promise<void> {

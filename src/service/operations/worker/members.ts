@@ -24,7 +24,7 @@ import { nameProblem } from '../../timeseries/names.js';
 import { noteChange } from '../catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
 import { registerEach } from '../register.js';
-import { definitionOf, type ItemDefinition } from '../request.js';
+import { definitionOf, type ItemDefinition, storedPattern } from '../request.js';
 import type { ItemSession } from './item.js';
 
 /** An item with patterns, as of the catalogue's commit. */
@@ -50,6 +50,8 @@ export interface MemberSession extends ItemSession {
 
 type Place = readonly [timeseriesId: string, metric: string];
 
+/** How long a pattern waits for a version of the engine that takes it, before it is looked at again. */
+const LEFT_MS = 60_000;
 const SERIES_READ = 250;
 /** The most series that one transaction checks for patterns that are behind. */
 const SERIES_PER_TRANSACTION = 1000;
@@ -58,8 +60,12 @@ const SERIES_PER_TRANSACTION = 1000;
 export class PatternMembers {
   readonly #organisation: string;
   readonly #patterns: readonly Pattern[];
+  /** The items of patterns that this version of the engine refuses: one that takes them checks all series for them. */
+  readonly #refused: readonly ItemRow[];
   /** Series that were checked already. */
   readonly #checked = new Set<string>();
+  /** Those of them that were left so. */
+  readonly #left: Set<string>;
   /** Patterns that have not checked all series. */
   readonly #behind: Set<Pattern>;
   /** By the id of their items, the last series that they have checked; none if they have just begun. */
@@ -69,20 +75,29 @@ export class PatternMembers {
   static async load(tx: Reader, organisation: string, before?: PatternMembers): Promise<PatternMembers> {
     const found = await tx.find(itemSources, { where: equal({ organisation, ...EVERY_SERIES }) });
     const patterns: Pattern[] = [];
+    const refused: ItemRow[] = [];
     for (const { itemId } of found) {
       const row = await tx.get(items, { organisation, itemId });
       if (row === undefined) continue;
-      // `as`: written when it was registered.
-      const request = JSON.parse(row.request) as unknown[];
-      const { sources } = definitionOf(request).plan;
-      patterns.push({ row, request, sources: new SourceMatcher(sources), results: new SourceMatcher([row]) });
+      const definition = storedPattern(row.request);
+      if (definition === undefined) refused.push(row);
+      else {
+        const { request, plan } = definition;
+        patterns.push({ row, request, sources: new SourceMatcher(plan.sources), results: new SourceMatcher([row]) });
+      }
     }
-    return new PatternMembers(organisation, patterns, before);
+    return new PatternMembers(organisation, { patterns, refused }, before);
   }
 
-  private constructor(organisation: string, patterns: readonly Pattern[], before: PatternMembers | undefined) {
+  private constructor(
+    organisation: string,
+    { patterns, refused }: { readonly patterns: readonly Pattern[]; readonly refused: readonly ItemRow[] },
+    before: PatternMembers | undefined,
+  ) {
     this.#organisation = organisation;
     this.#patterns = patterns;
+    this.#refused = refused;
+    this.#left = new Set(before === undefined ? [] : before.#left);
     const ids = new Set(patterns.map(({ row }) => row.itemId));
     const placesBefore = before === undefined ? [] : [...before.#places];
     this.#places = new Map(placesBefore.filter(([itemId]) => ids.has(itemId)));
@@ -97,6 +112,7 @@ export class PatternMembers {
    */
   async admit(session: MemberSession, changes: readonly SeriesChange[]): Promise<number> {
     let count = 0;
+    for (const row of this.#refused) await this.#leave(session, row);
     if (this.#patterns.length === 0) return count;
     const placement = await session.context.placements.in(session.tx, this.#organisation);
     for (const one of changes) {
@@ -121,22 +137,42 @@ export class PatternMembers {
   /** Has all series checked again, in transactions to come. */
   async #fallBehind(session: MemberSession): Promise<void> {
     for (const pattern of this.#patterns) {
-      const { organisation, itemId, transactionId } = pattern.row;
-      this.#places.delete(itemId);
+      this.#places.delete(pattern.row.itemId);
       if (this.#behind.has(pattern)) continue;
       this.#behind.add(pattern);
-      await session.writeTransitions();
-      const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
-      if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Active', 'Created');
-      await session.writer.update(items, equal({ organisation, itemId }), { state: 'Created' });
-      await this.#makeDue(session, itemId);
+      await this.#setBehind(session, pattern.row);
+      await this.#makeDue(session, pattern.row.itemId);
     }
     session.noteDue();
   }
 
-  async #makeDue({ context, writer }: MemberSession, itemId: string): Promise<void> {
-    const organisation = this.#organisation;
-    await writer.put(itemWork, { organisation, itemId, dueMs: dueAtOnce(context.clock.nowMs()), attemptCount: 0 });
+  /** Leaves a pattern to a version of the engine that takes it. */
+  async #leave(session: MemberSession, row: ItemRow): Promise<void> {
+    const { organisation, itemId } = row;
+    if (this.#left.has(itemId)) return;
+    this.#left.add(itemId);
+    const { context } = session;
+    context.log.warn(
+      { organisation, itemId },
+      'this version cannot plan the request of a pattern; it waits for another',
+    );
+    if (row.state !== 'Created') await this.#setBehind(session, row);
+    await this.#makeDue(session, itemId, context.clock.nowMs() + LEFT_MS);
+  }
+
+  async #setBehind(session: MemberSession, { organisation, itemId, transactionId }: ItemRow): Promise<void> {
+    await session.writeTransitions();
+    const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
+    if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Active', 'Created');
+    await session.writer.update(items, equal({ organisation, itemId }), { state: 'Created' });
+  }
+
+  async #makeDue(
+    { context, writer }: MemberSession,
+    itemId: string,
+    dueMs = dueAtOnce(context.clock.nowMs()),
+  ): Promise<void> {
+    await writer.put(itemWork, { organisation: this.#organisation, itemId, dueMs, attemptCount: 0 });
   }
 
   /**
@@ -148,6 +184,9 @@ export class PatternMembers {
   async catchUp(session: MemberSession): Promise<number> {
     let count = 0;
     let checkedCount = 0;
+    for (const { itemId } of this.#refused) {
+      await this.#makeDue(session, itemId, session.context.clock.nowMs() + LEFT_MS);
+    }
     const placement = await session.context.placements.in(session.tx, this.#organisation);
     for (const pattern of this.#behind) {
       const { itemId } = pattern.row;

@@ -1,13 +1,13 @@
 import pLimit from 'p-limit';
 import { groupBy } from '../../../core/group.js';
+import { ENGINE_VERSION } from '../../../engine/version.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Deletable } from '../../../storage/samples/compaction/retention.js';
 import type { Claim, Reader, Transaction } from '../../../storage/storage.js';
-import { AT_ONCE_UNTIL_MS, endedPatterns, items, itemWork } from '../../../storage/tables/operations.js';
+import { AT_ONCE_UNTIL_MS, endedPatterns, itemHeads, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import { deleteMembers } from '../end.js';
-import { ENGINE_VERSION } from '../register.js';
 import { ItemBugError, type PendingStep, type StepOutcome } from './item.js';
 import { ItemCache } from './item-cache.js';
 import { Replication } from './replication.js';
@@ -35,6 +35,9 @@ export interface WorkerParts {
  */
 const CATCH_UP: Readonly<Record<AbsorbingWork, number>> = { deliveries: 1.25, settling: 1.05 };
 
+/** Writers wait for the transaction. */
+const TAKEN_OVER_AT_ONCE = 250;
+
 /** The work of one shard, for as long as its claim is held. */
 export class ShardWorker {
   readonly claim: Claim;
@@ -52,10 +55,20 @@ export class ShardWorker {
   /** An absorb whose transaction has not begun yet. */
   #waiting: Promise<boolean> | undefined;
 
-  /** Begins the work; recomputes what another version of the engine computed. */
+  /** Begins the work; computes again what another version of the engine computed, or could not. */
   static async open(context: ServiceContext, claim: Claim, parts: WorkerParts): Promise<ShardWorker> {
     const worker = new ShardWorker(context, claim, parts);
-    await worker.#run(restartOutdated);
+    await worker.#run(async () => undefined);
+    const { storage } = context;
+    const isOther = ['engineVersion', '!=', ENGINE_VERSION] as const;
+    const outdated = await storage.read(claim.shard, (tx) => tx.find(itemHeads, { where: [isOther] }));
+    for (const [organisation, own] of groupBy(outdated, (head) => head.organisation)) {
+      for (let from = 0; from < own.length; from += TAKEN_OVER_AT_ONCE) {
+        const ids = own.slice(from, from + TAKEN_OVER_AT_ONCE).map(({ itemId }) => itemId);
+        // Whoever loads an item takes it over.
+        await worker.#run((session) => session.itemsOf(organisation, ids));
+      }
+    }
     return worker;
   }
 
@@ -280,13 +293,5 @@ export class ShardWorker {
       // It has absorbed nothing of the log.
       this.#cache.clear();
     }
-  }
-}
-
-async function restartOutdated(session: Session): Promise<void> {
-  const outdated = await session.tx.find(items, { where: [['engineVersion', '!=', ENGINE_VERSION]] });
-  for (const { organisation, itemId } of outdated) {
-    const item = await session.itemOf(organisation, itemId);
-    await item?.restart(session, { engineVersion: ENGINE_VERSION });
   }
 }

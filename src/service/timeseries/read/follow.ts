@@ -154,9 +154,10 @@ function writeEventId(store: string, legs: readonly Leg[]): string {
   return `${store}-${legs.map(({ commit }) => commit).join('.')}`;
 }
 
-/** The commits of an id; undefined if it is of another store. */
+/** The commits of an id; undefined if it is of another store, or of a version before these named theirs. */
 function readEventId(text: string, store: string, legCount: number): readonly number[] | undefined {
-  const [, ofStore, commits = ''] = /^([0-9a-f]{8})-(\d{1,15}(?:\.\d{1,15})*)$/.exec(text) ?? [];
+  const [, ofStore, commits = ''] = /^(?:([0-9a-f]{8})-)?(\d{1,15}(?:\.\d{1,15})*)$/.exec(text) ?? [];
+  if (ofStore === undefined && commits !== '') return undefined;
   const parts = commits.split('.').map(Number);
   if (ofStore !== undefined && ofStore !== store) return undefined;
   if (ofStore !== undefined && parts.length === legCount) return parts;
