@@ -232,7 +232,10 @@ describe('the service in an existing server', () => {
     // It takes connections and says nothing.
     const database = createServer((socket) => {
       open.add(socket);
-      socket.on('error', () => undefined).on('close', () => open.delete(socket));
+      socket
+        .resume()
+        .on('error', () => undefined)
+        .on('close', () => open.delete(socket));
     });
     onTestFinished(() => void database.close());
     await once(database.listen(0, '127.0.0.1'), 'listening');

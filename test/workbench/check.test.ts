@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createPlan, RequestError } from '../../src/index.js';
 import { wordsOf } from '../../src/workbench/formats/reading.js';
 import { checkDraft } from '../../src/workbench/request/check.js';
-import { type Draft, inZone, readDraft } from '../../src/workbench/request/draft.js';
+import { type Draft, readDraft } from '../../src/workbench/request/draft.js';
 
 const reference = (timeseriesId: string, metric = 'Raw') => ({ timeseriesId, metric });
 
@@ -67,19 +67,6 @@ it.each([[[]], ['x'], [5], [false]])(
     expect(readDraft(request)).toEqual({ problem: expect.stringContaining('/0/operations') });
   },
 );
-
-it('instants of a plan are texts in the request for the service, also between two milliseconds', () => {
-  const mask = {
-    operation: 'Mask',
-    input: [reference('a')],
-    output: [reference('a', 'M')],
-    parameters: { timerangelist: [{ starttime: '2024-03-01T00:00:00.0005' }] },
-  };
-  const draft: Draft = [{ metric: 'M', processingType: 'batch', operations: [mask] }];
-  const plan = createPlan(draft as unknown, { timezone: 'Europe/Berlin' });
-  const moved = inZone(draft, plan);
-  expect(createPlan(moved as unknown).steps[0]?.parameters).toEqual(plan.steps[0]?.parameters);
-});
 
 it('each value of a list has the flag before it, so that none is taken for another flag', () => {
   expect(wordsOf({ states: ['on=1', '---=0'], decimal: ',' })).toEqual([

@@ -1,4 +1,3 @@
-import { formatInstant } from '../../core/instant.js';
 import { findRepeatedKey } from '../../formats/json-keys.js';
 import type { Plan, SeriesReference } from '../../index.js';
 import { keyOf, messageOf } from '../engine/protocol.js';
@@ -138,7 +137,7 @@ export function inZone(draft: Draft, plan: Plan | undefined): Draft {
 // A plan has instants as epoch milliseconds, a request as text.
 function writtenInstant(name: string, value: unknown): unknown {
   const isInstant = typeof value === 'number' && ['starttime', 'endtime', 'since'].includes(name);
-  return isInstant ? formatInstant(value) : value;
+  return isInstant && Number.isInteger(value) ? new Date(value).toISOString() : value;
 }
 
 /** Patterns that several series match: `zone-{n}` where ids differ in a number, `*` where several have the metric. */

@@ -1,4 +1,4 @@
-import { parseInstant } from '../../core/instant.js';
+import { readTime } from '../../formats/table/read-text.js';
 import type { Series, SeriesReference } from '../../index.js';
 import { isObject } from '../request/draft.js';
 import { type ServiceClient, ServiceProblem } from './api.js';
@@ -49,11 +49,17 @@ export async function follow(
   }
 }
 
+// Exact, where a Date has whole milliseconds.
+function timeOf({ timestamp }: Record<string, unknown>): number {
+  const read = readTime(String(timestamp));
+  return 'timeMs' in read ? read.timeMs : Number.NaN;
+}
+
 function readSamples({ timeseriesId, metric }: SeriesReference, data: string) {
   const json: unknown = JSON.parse(data || '{}');
   const { samples, deleted } = isObject(json) ? json : {};
   const list = Array.isArray(samples) ? samples.filter(isObject) : [];
-  const timeMs = Float64Array.from(list, ({ timestamp }) => parseInstant(String(timestamp)) ?? Number.NaN);
+  const timeMs = Float64Array.from(list, timeOf);
   const value = Float64Array.from(list, ({ val }) => Number(val));
   return { isDeleted: deleted !== undefined, series: { timeseriesId, metric, timeMs, value } };
 }
