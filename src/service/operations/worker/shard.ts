@@ -3,8 +3,15 @@ import { groupBy } from '../../../core/group.js';
 import { ENGINE_VERSION } from '../../../engine/version.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Deletable } from '../../../storage/samples/compaction/retention.js';
-import type { Claim, Reader, Transaction } from '../../../storage/storage.js';
-import { AT_ONCE_UNTIL_MS, endedPatterns, itemHeads, itemWork } from '../../../storage/tables/operations.js';
+import { type Claim, equal, type Reader, type Transaction } from '../../../storage/storage.js';
+import {
+  AT_ONCE_UNTIL_MS,
+  BASE_ORDINAL,
+  endedPatterns,
+  itemCheckpoints,
+  itemHeads,
+  itemWork,
+} from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import { deleteMembers } from '../end.js';
@@ -36,7 +43,21 @@ export interface WorkerParts {
 const CATCH_UP: Readonly<Record<AbsorbingWork, number>> = { deliveries: 1.25, settling: 1.05 };
 
 /** Writers wait for the transaction. */
-const TAKEN_OVER_AT_ONCE = 250;
+const TAKEN_OVER_AT_ONCE = 50;
+const IS_OF_OTHER = ['engineVersion', '!=', ENGINE_VERSION] as const;
+
+/** Takes over those of these items that another version of the engine has computed, or could not plan. */
+async function takeOver(session: Session, organisation: string, itemIds: readonly string[]): Promise<void> {
+  await session.writeTransitions();
+  const ofIds = [...equal({ organisation }), ['itemId', 'in', itemIds]] as const;
+  const outdated = await session.tx.find(itemHeads, { where: [...ofIds, IS_OF_OTHER] });
+  const ids = outdated.map(({ itemId }) => itemId);
+  // Each would delete its own, in a statement of its own.
+  const own = [...equal({ organisation }), ['itemId', 'in', ids], ['ordinal', '>', BASE_ORDINAL]] as const;
+  await session.writer.delete(itemCheckpoints, own);
+  // Whoever loads an item takes it over.
+  await session.itemsOf(organisation, ids);
+}
 
 /** The work of one shard, for as long as its claim is held. */
 export class ShardWorker {
@@ -60,13 +81,11 @@ export class ShardWorker {
     const worker = new ShardWorker(context, claim, parts);
     await worker.#run(async () => undefined);
     const { storage } = context;
-    const isOther = ['engineVersion', '!=', ENGINE_VERSION] as const;
-    const outdated = await storage.read(claim.shard, (tx) => tx.find(itemHeads, { where: [isOther] }));
+    const outdated = await storage.read(claim.shard, (tx) => tx.find(itemHeads, { where: [IS_OF_OTHER] }));
     for (const [organisation, own] of groupBy(outdated, (head) => head.organisation)) {
       for (let from = 0; from < own.length; from += TAKEN_OVER_AT_ONCE) {
         const ids = own.slice(from, from + TAKEN_OVER_AT_ONCE).map(({ itemId }) => itemId);
-        // Whoever loads an item takes it over.
-        await worker.#run((session) => session.itemsOf(organisation, ids));
+        await worker.#run((session) => takeOver(session, organisation, ids));
       }
     }
     return worker;
