@@ -7,7 +7,7 @@ import { Announcer } from './announcer.js';
 import { explained, PostgresFailure } from './failure.js';
 import { Hints } from './hints.js';
 import { ConnectionPool } from './pool.js';
-import { migrate, newestVersion, type Schema } from './schema.js';
+import { analyzeNew, migrate, newestVersion, type Schema } from './schema.js';
 import { loadPackage, Servers, type TimeLimits } from './servers.js';
 import { PostgresStorage } from './storage.js';
 import { forgetWriters, pause, pauseOf, TRIES_MS_MAX, type WriterParts } from './writer.js';
@@ -49,6 +49,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const enter = async () => {
     await pool.use(async (connection) => {
       await migrate(connection, address.text, options, isMaking);
+      await analyzeNew(connection, options);
       await forgetWriters(connection);
       await hints.start(connection);
     });

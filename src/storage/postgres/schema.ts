@@ -122,6 +122,21 @@ export async function migrate(
   }
 }
 
+/**
+ * Has PostgreSQL look at tables of which it knows nothing yet: until it does so by itself, within a minute of their first
+ * rows, it may look for one item by an index that finds all of its organisation.
+ */
+export async function analyzeNew(connection: Connection, { tables = ownTables }: Schema): Promise<void> {
+  const names = tables.map(({ name }) => `'${name}'`).join(', ');
+  const [found = []] = await connection.exec(
+    `SELECT "relname" AS "name" FROM pg_class WHERE "relnamespace" = current_schema()::regnamespace
+      AND "relkind" = 'r' AND "relname" IN (${names}) AND "reltuples" <= 0 AND pg_relation_size("oid") > 0`,
+  );
+  if (found.length === 0) return;
+  // One that another session is about may wait for longer than a start should.
+  await connection.exec(`ANALYZE ${found.map(({ name }) => `"${name}"`).join(', ')}`).catch(() => undefined);
+}
+
 /** The version of the store; 0 if there is none. */
 async function readVersion(connection: Connection, address: string, newest: number): Promise<number> {
   // From the catalogue: within a transaction, PostgreSQL caches that a name was not found.

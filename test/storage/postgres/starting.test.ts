@@ -76,6 +76,19 @@ describe.runIf(hasPostgres)('a database that cannot be reached yet', () => {
   });
 });
 
+it.runIf(hasPostgres)('what PostgreSQL knows nothing of yet is analysed at the start', async () => {
+  const way = await openWay([], 0);
+  const open = () => openPostgresStorage({ address: way.address(), clock });
+  const [first, { query }] = [await open(), way.database];
+  const known = async () => Number(await query(`SELECT reltuples FROM pg_class WHERE relname = 'items'`));
+  await query(`INSERT INTO items SELECT 1, 'acme', i, i, 'Raw', 'batch', NULL, '', '', '', '', '', NULL, '', 1, 1, 1
+    FROM generate_series(1, 500) AS of (i)`);
+  await first.close();
+  expect(await known()).toBeLessThanOrEqual(0);
+  await (await open()).close();
+  expect(await known()).toBe(500);
+});
+
 describe.runIf(hasPostgres)('what waiting cannot mend is refused at the first connection', () => {
   it.each([
     ['a wrong password', [refusal('28P01', 'password authentication failed')], /no access: .*check the user/],
