@@ -123,8 +123,8 @@ export async function migrate(
 }
 
 /**
- * Has PostgreSQL look at tables of which it knows nothing yet: until it does so by itself, within a minute of their first
- * rows, it may look for one item by an index that finds all of its organisation.
+ * Has PostgreSQL look at tables of which it knows nothing yet: until it does so by itself, within a minute of their
+ * first rows, it may look for one item by an index that finds all of its organisation.
  */
 export async function analyzeNew(connection: Connection, { tables = ownTables }: Schema): Promise<void> {
   const names = tables.map(({ name }) => `'${name}'`).join(', ');
