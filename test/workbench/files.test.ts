@@ -201,6 +201,29 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     expect(await name.getAttribute('title')).toContain('2024-03-01 00:00:00');
   });
 
+  it('are read again in the zone of a later link, and replayed also where they have no samples', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'local.csv', 'timestamp,timeseriesId,value\n2024-03-01T00:00:00,a,1\n2024-03-01T00:00:00,b,\n');
+    const title = () => page.getByRole('region', { name: 'local.csv' }).locator('.name').first().getAttribute('title');
+    await eventually(title).toContain('2024-03-01 00:00:00');
+    const operations = [
+      {
+        operation: 'Abs',
+        input: [{ timeseriesId: 'b', metric: 'Raw' }],
+        output: [{ timeseriesId: 'b', metric: 'Abs' }],
+        parameters: {},
+      },
+    ];
+    const shared = { draft: [{ metric: 'Abs', processingType: 'batch', operations }], timezone: 'Asia/Tokyo' };
+    const letters = deflateRawSync(JSON.stringify(shared)).toString('base64url');
+    await page.evaluate(`location.hash = '#1.${letters}'`);
+    await eventually(title).toBe('2024-03-01 00:00:00 to 2024-03-01 00:00:00 (Asia/Tokyo)');
+    await page.getByRole('button', { name: 'Stream' }).click();
+    await page.getByRole('button', { name: 'Play' }).click();
+    await eventually(() => page.locator('.verdict').textContent()).toContain('The end is the same');
+    expect(faults).toEqual([]);
+  });
+
   it('keep their own samples where a file that had the same series is read again without it', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'january.csv', january);

@@ -136,8 +136,9 @@ async function openOnceRead(path: string, io: Io, temps: TempFiles): Promise<num
       return io.fs.openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch (error) {
       // That is, nobody reads it yet.
-      if (systemCode(error) !== 'ENXIO' || temps.isOver) throw fileFailure(error, path, 'write');
+      if (systemCode(error) !== 'ENXIO') throw fileFailure(error, path, 'write');
     }
     await new Promise((resolve) => setTimeout(resolve, READER_MS));
+    if (temps.isOver) throw new Error('the run has ended');
   }
 }

@@ -82,8 +82,8 @@ export const items = defineTable(
     /** JSON of the item as it was posted. */
     posted: text,
     /**
-     * The version of the engine that computes it, or NOT_COMPUTED, and the plan: after a change of either the results
-     * are computed again.
+     * The version of the engine that computes it, NOT_COMPUTED or REFUSED, and the plan: after a change of either the
+     * results are computed again.
      */
     engineVersion: text,
     planHash: text,
@@ -102,8 +102,10 @@ export const items = defineTable(
 );
 export type ItemRow = RowIn<typeof items>;
 
-/** `engineVersion` of an item that nobody has begun to compute, or, where it has failed, whose request was refused. */
+/** `engineVersion` of an item that nobody has begun to compute, and of one with patterns. */
 export const NOT_COMPUTED = '';
+/** `engineVersion` of an item that has failed as a version of the engine could not plan it. */
+export const REFUSED = 'refused';
 
 /** `items` without what they compute, which may be long. */
 export const itemHeads = defineTable(items.name, { organisation: text, itemId: text, engineVersion: text }, [

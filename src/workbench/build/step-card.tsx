@@ -317,8 +317,9 @@ function ResultName({ place }: { readonly place: Place }) {
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget: { value } }) => setTyped(value)}
+        // A text that is that of before again is no change.
+        onBlur={() => setTyped(undefined)}
         onChange={({ currentTarget: { value } }) => {
-          setTyped(undefined);
           const loaded = loadedSeries(state.sets).map(({ info }) => info);
           act({ type: 'edited', draft: renameResult(state.draft, place, value, loaded) });
         }}

@@ -160,7 +160,7 @@ function round(length: number): number {
 /** As XML takes it: without control characters, and halves of letters. */
 function escaped(content: string): string {
   return content
-    .replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd')
+    .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -126,7 +126,10 @@ export class Session implements Async<Engine> {
       return this.#describe(run, steps);
     } catch (error) {
       // Its places are those of the request above.
-      const problem = messageOf(error).replace(/\/(\d+)\/operations\/0/g, (_, index) => steps[index]!.pointer);
+      const problem = messageOf(error).replace(
+        /\/(\d+)\/operations\/0/g,
+        (place, index) => steps[index]?.pointer ?? place,
+      );
       return { steps: [], sources: [], durationMs: 0, problem };
     }
   }

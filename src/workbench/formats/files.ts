@@ -30,7 +30,6 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
     // What comes while another file is read has its turn after it.
     if (queue.current.push(...added) > added.length) return;
     setIsBusy(true);
-    stopping.current = new AbortController();
     // Each file that cannot be read is reported.
     const problems: string[] = [];
     for (let one = queue.current[0]; one !== undefined; one = queue.current[0]) {
@@ -44,12 +43,8 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
     const isSame = (other: File | string): boolean =>
       typeof other !== 'string' && other !== file && other.name === file.name;
     if (queue.current.some(isSame)) return `${file.name}: another file of this name replaces it`;
-    if (stopping.current.signal.aborted) {
-      // What was read of it in another zone, or otherwise, goes.
-      if (kept.current.get(file.name)?.file === file) await remove(file.name);
-      return `${file.name} ${CANCELLED}`;
-    }
     act({ type: 'told', text: `Reading ${file.name} …` });
+    stopping.current = new AbortController();
     const from = { engine, kept: kept.current, timezone: zone.current, signal: stopping.current.signal };
     const problem = await take(file, from, act).catch(messageOf);
     return (problem === '' || problem.startsWith(file.name) ? '' : `${file.name}: `) + problem;
@@ -63,6 +58,13 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
     isBusy,
     open,
     cancel: (): void => {
+      // All but the first, which is being read.
+      for (const [at, one] of queue.current.entries()) {
+        if (at === 0 || typeof one === 'string') continue;
+        queue.current[at] = `${one.name} ${CANCELLED}`;
+        // What was read of it in another zone, or otherwise, goes.
+        if (kept.current.get(one.name)?.file === one) void remove(one.name);
+      }
       stopping.current.abort();
       engine.stopLoading();
     },

@@ -411,9 +411,12 @@ describe('a clock that is set back', () => {
 
 describe('another engine', () => {
   const setRows = async (changes: Partial<ItemRow>) => {
-    await rig.context.storage.transaction(rig.shardOf('room'), async (tx) => {
-      for (const row of await tx.find(items)) await tx.put(items, { ...row, ...changes });
-    });
+    const { storage, placements } = rig.context;
+    for (const shard of (await placements.of(rig.organisation)).shards) {
+      await storage.transaction(shard, async (tx) => {
+        for (const row of await tx.find(items)) await tx.put(items, { ...row, ...changes });
+      });
+    }
   };
   const unknown = () => {
     const [posted] = doubled;
@@ -454,8 +457,8 @@ describe('another engine', () => {
     expect((await rig.items()).map(({ engineVersion }) => engineVersion)).toEqual([ENGINE_VERSION]);
   });
 
-  it('takes an item that an earlier version could not plan', async () => {
-    await open({ groups: 1 });
+  it.each([1, 4])('takes an item that an earlier version could not plan, in %i groups', async (groups) => {
+    await open({ groups });
     await rig.register(doubled);
     await rig.append(change(room, 0, 60));
     await rig.worker().onIdle();
@@ -465,13 +468,36 @@ describe('another engine', () => {
     await rig.restart();
     await rig.append(change(room, 60, 61));
     await rig.worker().onIdle();
-    expect(await rig.items()).toMatchObject([{ state: 'Failed', engineVersion: '' }]);
+    expect(await rig.items()).toMatchObject([{ state: 'Failed', engineVersion: 'refused' }]);
     await rig.worker().stop();
     await setRows({ request });
     await rig.restart();
     await rig.worker().onIdle();
     expect(await rig.items()).toMatchObject([{ state: 'Active', engineVersion: ENGINE_VERSION }]);
     await expectBatch();
+  });
+
+  it('leaves results whose samples retention has deleted while nobody could plan the item', async () => {
+    await open({ groups: 1, segmentSamples: 10, nowMs: START_MS + 24 * 3_600_000 });
+    await rig.register([item('CumulativeSum', {}, ['room'], 'sum')]);
+    await rig.append(change(room, 0, 200));
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 100 * 60_000);
+    const before = await rig.stored({ timeseriesId: 'sum', metric: 'Result' });
+    const [{ request } = { request: '' }] = await rig.items();
+    await rig.worker().stop();
+    await setRows({ request: unknown() });
+    await rig.restart();
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 150 * 60_000);
+    await rig.worker().stop();
+    await setRows({ request });
+    await rig.restart();
+    await rig.worker().onIdle();
+    expect(await rig.items()).toMatchObject([{ state: 'Active' }]);
+    const { timeMs, value } = await rig.stored({ timeseriesId: 'sum', metric: 'Result' });
+    expect(timeMs.length).toBe(200);
+    expect(value.subarray(0, 150)).toEqual(before.value.subarray(0, 150));
   });
 
   it('leaves a pattern that it cannot plan to another, and computes all else', async () => {

@@ -101,6 +101,17 @@ export class Base {
     return this.#parts.checkpoints.base?.positions[source] ?? Number.NEGATIVE_INFINITY;
   }
 
+  /** Whether samples were deleted that it has not taken: while its item could not be planned, nothing held them. */
+  async isBehind(session: BaseSession): Promise<boolean> {
+    const { checkpoints, sources, schedule } = this.#parts;
+    const { base } = checkpoints;
+    for (const [index, source] of base === undefined ? [] : sources.series.entries()) {
+      const forgottenMs = await session.forgottenMs(schedule.row.organisation, source);
+      if (forgottenMs !== undefined && forgottenMs > base!.positions[index]!) return true;
+    }
+    return false;
+  }
+
   /**
    * Called of an item that has failed when samples of a source are about to be deleted, up to an instant. It does not
    * hold them: posted again, it must not go on from a base that has not taken them, as if they had never been there.

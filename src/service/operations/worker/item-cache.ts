@@ -2,10 +2,18 @@ import { RequestError } from '../../../core/errors.js';
 import { groupBy } from '../../../core/group.js';
 import type { SeriesReference } from '../../../core/series.js';
 import { ENGINE_VERSION } from '../../../engine/version.js';
+import type { Plan } from '../../../plan/plan.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { RowIn } from '../../../storage/table.js';
-import { type ItemRow, itemSources, items, itemWork, NOT_COMPUTED } from '../../../storage/tables/operations.js';
+import {
+  AFTER_REPLICATION_MS,
+  type ItemRow,
+  itemSources,
+  items,
+  itemWork,
+  REFUSED,
+} from '../../../storage/tables/operations.js';
 import { isPattern, storedDefinition } from '../request.js';
 import { Backlog } from './backlog.js';
 import { type CheckpointHead, Checkpoints, checkpointHeads } from './checkpoints.js';
@@ -232,8 +240,8 @@ async function load(
   try {
     const { plan, output, planHash } = await storedDefinition(row.request);
     const item = new Item(plan, output, schedule, new Checkpoints(row, heads));
-    // Another version had refused it.
-    if (row.state === 'Failed' && row.engineVersion === NOT_COMPUTED) schedule.setState(session, 'Running');
+    const isRefused = row.state === 'Failed' && row.engineVersion === REFUSED;
+    if (isRefused) await revive(session, schedule, plan);
     const isOfOther = row.engineVersion !== ENGINE_VERSION || row.planHash !== planHash;
     if (isOfOther) await item.takeOver(session, planHash);
     return item;
@@ -242,9 +250,18 @@ async function load(
     // It was registered by another version: a later one, of which this process is told nothing, or an earlier one.
     if (schedule.isOver) return undefined;
     await schedule.fail(session, error);
-    schedule.update(session, { engineVersion: NOT_COMPUTED });
+    schedule.update(session, { engineVersion: REFUSED });
     return undefined;
   }
+}
+
+/** Begins an item anew that another version had refused, whose work ended with that. */
+async function revive(session: ItemSession, schedule: Schedule, { sources }: Plan): Promise<void> {
+  schedule.setState(session, 'Running');
+  const placement = await session.context.placements.in(session.tx, schedule.row.organisation);
+  // The copies that it reads may not be complete.
+  const isWaiting = sources.some(({ timeseriesId }) => placement.shardOf(timeseriesId) !== session.tx.shard);
+  if (isWaiting) await schedule.setDue(session, AFTER_REPLICATION_MS, 0);
 }
 
 function readersKey(organisation: string, timeseriesId: string): string {

@@ -215,7 +215,8 @@ export class Item {
    * are gone. The engine refuses a base of another form, or of another plan; the item starts without one then.
    */
   async takeOver(session: ItemSession, planHash: string): Promise<void> {
-    await this.checkpoints.dropAllButBase(session);
+    if (await this.base.isBehind(session)) await this.checkpoints.dropAll(session);
+    else await this.checkpoints.dropAllButBase(session);
     // Most items are new, and have the same change: they are written together.
     const isSame = planHash === this.schedule.row.planHash;
     this.schedule.update(session, { engineVersion: ENGINE_VERSION, ...(isSame ? {} : { planHash }) });
@@ -362,7 +363,8 @@ export class Item {
 
   #warnOfBase({ context }: ItemSession, err: CheckpointError): void {
     const { organisation, itemId } = this.schedule.row;
-    const text = 'an item starts without its base: results that rest on samples that retention has deleted change';
+    const text =
+      'an item starts without its base: what it computes from now on lacks samples that retention has deleted';
     context.log.warn({ err, organisation, itemId }, text);
   }
 

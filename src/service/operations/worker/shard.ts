@@ -11,6 +11,7 @@ import {
   itemCheckpoints,
   itemHeads,
   itemWork,
+  NOT_COMPUTED,
 } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
@@ -44,13 +45,17 @@ const CATCH_UP: Readonly<Record<AbsorbingWork, number>> = { deliveries: 1.25, se
 
 /** Writers wait for the transaction. */
 const TAKEN_OVER_AT_ONCE = 50;
-const IS_OF_OTHER = ['engineVersion', '!=', ENGINE_VERSION] as const;
+// What nobody has computed has its turn anyway.
+const IS_OF_OTHER = [
+  ['engineVersion', '!=', ENGINE_VERSION],
+  ['engineVersion', '!=', NOT_COMPUTED],
+] as const;
 
 /** Takes over those of these items that another version of the engine has computed, or could not plan. */
 async function takeOver(session: Session, organisation: string, itemIds: readonly string[]): Promise<void> {
   await session.writeTransitions();
   const ofIds = [...equal({ organisation }), ['itemId', 'in', itemIds]] as const;
-  const outdated = await session.tx.find(itemHeads, { where: [...ofIds, IS_OF_OTHER] });
+  const outdated = await session.tx.find(itemHeads, { where: [...ofIds, ...IS_OF_OTHER] });
   const ids = outdated.map(({ itemId }) => itemId);
   // Each would delete its own, in a statement of its own.
   const own = [...equal({ organisation }), ['itemId', 'in', ids], ['ordinal', '>', BASE_ORDINAL]] as const;
@@ -73,21 +78,17 @@ export class ShardWorker {
   #isReplicationDue = false;
   /** Whether the next replication stores all positions, however few commits they are behind. */
   #notesPositions = false;
+  /** Once for each claim. */
+  #takingOver: Promise<boolean> | undefined;
+  /** Whether no item of another version of the engine is left. */
+  isTakenOver = false;
   /** An absorb whose transaction has not begun yet. */
   #waiting: Promise<boolean> | undefined;
 
-  /** Begins the work; computes again what another version of the engine computed, or could not. */
+  /** Begins the work. */
   static async open(context: ServiceContext, claim: Claim, parts: WorkerParts): Promise<ShardWorker> {
     const worker = new ShardWorker(context, claim, parts);
     await worker.#run(async () => undefined);
-    const { storage } = context;
-    const outdated = await storage.read(claim.shard, (tx) => tx.find(itemHeads, { where: [IS_OF_OTHER] }));
-    for (const [organisation, own] of groupBy(outdated, (head) => head.organisation)) {
-      for (let from = 0; from < own.length; from += TAKEN_OVER_AT_ONCE) {
-        const ids = own.slice(from, from + TAKEN_OVER_AT_ONCE).map(({ itemId }) => itemId);
-        await worker.#run((session) => takeOver(session, organisation, ids));
-      }
-    }
     return worker;
   }
 
@@ -131,6 +132,32 @@ export class ShardWorker {
   async notePositions(): Promise<void> {
     this.#notesPositions = true;
     await this.replicate();
+  }
+
+  /**
+   * Has this version of the engine compute again what another has computed, or could not plan. Goes on where it failed.
+   *
+   * @returns whether there was anything.
+   */
+  takeOver(isStopping: () => boolean): Promise<boolean> {
+    this.#takingOver ??= this.#takeOverAll(isStopping).catch((error: unknown) => {
+      this.#takingOver = undefined;
+      throw error;
+    });
+    return this.#takingOver;
+  }
+
+  async #takeOverAll(isStopping: () => boolean): Promise<boolean> {
+    const { shard } = this.claim;
+    const outdated = await this.#context.storage.read(shard, (tx) => tx.find(itemHeads, { where: IS_OF_OTHER }));
+    for (const [organisation, own] of groupBy(outdated, (head) => head.organisation)) {
+      for (let from = 0; from < own.length && !isStopping(); from += TAKEN_OVER_AT_ONCE) {
+        const ids = own.slice(from, from + TAKEN_OVER_AT_ONCE).map(({ itemId }) => itemId);
+        await this.#run((session) => takeOver(session, organisation, ids));
+      }
+    }
+    this.isTakenOver = true;
+    return outdated.length > 0;
   }
 
   /** Absorbs what was written; at once, if the shard's queue is running. Returns whether items may be due now. */

@@ -244,6 +244,8 @@ export class Worker {
     const holding = await this.#hold(shard);
     if (holding === undefined) return;
     await this.#absorb(shard, holding.worker);
+    // Beside the polls, which renew the claim meanwhile.
+    if (isPoll || !wasHeld) this.#track(this.#takeOver(shard, holding.worker));
     if (isPoll || !wasHeld) await this.#replicate(shard, holding.worker);
     // Work becomes due without a notification, and may be older than our claim.
     if (isPoll || !wasHeld) this.#lookForDue(shard);
@@ -304,6 +306,13 @@ export class Worker {
     this.#lookForDue(shard);
     // New items may read other shards.
     this.#track(this.#replicate(shard, worker));
+  }
+
+  async #takeOver(shard: number, worker: ShardWorker): Promise<void> {
+    if (worker.isTakenOver) return;
+    if (!(await this.#guard(shard, () => worker.takeOver(() => this.#state !== 'started')))) return;
+    this.#activityCount++;
+    this.#lookForDue(shard);
   }
 
   async #replicate(shard: number, worker: ShardWorker): Promise<void> {
