@@ -53,7 +53,7 @@ it('a series of a file does not stand in for the result of a step at fault', () 
   expect(steps.map(({ metric }) => metric)).toEqual(['E']);
 });
 
-it.each([[[]], ['x'], [5], [false]])(
+it.each([[[]], ['x'], [5], [false], [null]])(
   'parameters that are %j are refused, as the command refuses them',
   (parameters) => {
     const request = [

@@ -1,3 +1,4 @@
+import { escapeXml } from '../../plot/drawing.js';
 import { valueTicks } from '../../plot/value-ticks.js';
 import type { Line } from '../engine/protocol.js';
 import { type Frame, frameOf, pathOf, valueExtent } from './path.js';
@@ -79,7 +80,7 @@ export function drawSvg(drawing: Drawing): string {
   ];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
-      `font-family="system-ui, sans-serif" font-size="12" role="img" aria-label="${escaped(summary)}">`,
+      `font-family="system-ui, sans-serif" font-size="12" role="img" aria-label="${escapeXml(summary)}">`,
     `<rect width="${width}" height="${height}" fill="${colours.background}"/>`,
     ...body,
     '</svg>',
@@ -150,21 +151,11 @@ function drawName(
 }
 
 function text(x: number, y: number, content: string, colour: string, anchor: string): string {
-  return `<text x="${round(x)}" y="${round(y)}" fill="${colour}" text-anchor="${anchor}">${escaped(content)}</text>`;
+  return `<text x="${round(x)}" y="${round(y)}" fill="${colour}" text-anchor="${anchor}">${escapeXml(content)}</text>`;
 }
 
 function round(length: number): number {
   return Math.round(length * 10) / 10;
-}
-
-/** As XML takes it: without control characters, and halves of letters. */
-function escaped(content: string): string {
-  return content
-    .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }
 
 /** The same picture as a PNG of twice the resolution. */

@@ -66,7 +66,7 @@ export function readDraft(json: unknown): { readonly draft: Draft } | { readonly
 }
 
 function isStep(value: unknown): value is Record<string, unknown> {
-  return isObject(value) && isObject(value.parameters ?? {});
+  return isObject(value) && (value.parameters === undefined || isObject(value.parameters));
 }
 
 // Unknown fields stay, so that they are reported.

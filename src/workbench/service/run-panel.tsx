@@ -45,7 +45,7 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
     // read, these items have one each.
     const items: DryRunItem[] = [];
     for (let at = 0; at < own.length; at += ITEMS_MAX) {
-      items.push(...(await client.dryRun(own.slice(at, at + ITEMS_MAX).map(itemOf))).items);
+      items.push(...(await client.dryRun(own.slice(at, at + ITEMS_MAX).map(itemReading))).items);
     }
     if (!isAgreed && (await sending.wouldMeet(items))) return;
     if (await sending.send()) await submit(true);
@@ -88,7 +88,7 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
 /** As many as a request may have. */
 const ITEMS_MAX = 1000;
 
-function itemOf({ timeseriesId, metric }: SeriesReference, index: number): DraftItem {
+function itemReading({ timeseriesId, metric }: SeriesReference, index: number): DraftItem {
   const input = [{ timeseriesId, metric }];
   const output = [{ timeseriesId, metric: `stored ${index}` }];
   const operations = [{ operation: 'Abs', input, output, parameters: {} }];

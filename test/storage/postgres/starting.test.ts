@@ -81,6 +81,7 @@ it.runIf(hasPostgres)('what PostgreSQL knows nothing of yet is analysed at the s
   const open = () => openPostgresStorage({ address: way.address(), clock });
   const [first, { query }] = [await open(), way.database];
   const known = async () => Number(await query(`SELECT reltuples FROM pg_class WHERE relname = 'items'`));
+  await query('ALTER TABLE items SET (autovacuum_enabled = off)');
   await query(`INSERT INTO items SELECT 1, 'acme', i, i, 'Raw', 'batch', NULL, '', '', '', '', '', NULL, '', 1, 1, 1
     FROM generate_series(1, 500) AS of (i)`);
   await first.close();

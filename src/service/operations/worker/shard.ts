@@ -80,8 +80,7 @@ export class ShardWorker {
   #notesPositions = false;
   /** Once for each claim. */
   #takingOver: Promise<boolean> | undefined;
-  /** Whether no item of another version of the engine is left. */
-  isTakenOver = false;
+  #isTakenOver = false;
   /** An absorb whose transaction has not begun yet. */
   #waiting: Promise<boolean> | undefined;
 
@@ -134,6 +133,11 @@ export class ShardWorker {
     await this.replicate();
   }
 
+  /** Whether no item of another version of the engine is left. */
+  get isTakenOver(): boolean {
+    return this.#isTakenOver;
+  }
+
   /**
    * Has this version of the engine compute again what another has computed, or could not plan. Goes on where it failed.
    *
@@ -156,7 +160,7 @@ export class ShardWorker {
         await this.#run((session) => takeOver(session, organisation, ids));
       }
     }
-    this.isTakenOver = true;
+    this.#isTakenOver = true;
     return outdated.length > 0;
   }
 
