@@ -19,7 +19,10 @@ import { systemClock, systemRandom, systemScheduler } from './system.js';
 export interface ServiceOptions {
   /** The folder of the embedded database; created if missing. */
   readonly dataDirectory?: string;
-  /** Or the address of a PostgreSQL database, `postgres://…`, which any number of processes may share. */
+  /**
+   * Or the address of a PostgreSQL database, `postgres://…`, which any number of processes may share. Given, and not
+   * empty, it is used instead of the folder.
+   */
   readonly store?: string;
   /** Or an open store, which `close` leaves open. */
   readonly storage?: Storage;

@@ -510,6 +510,10 @@ describe('another engine', () => {
     const pattern = (await rig.items()).find(({ timeseriesId }) => timeseriesId === '{n}-room')!;
     const set = (request: string) =>
       rig.context.storage.transaction(rig.shardOf('room'), (tx) => tx.put(items, { ...pattern, request }));
+    const messages = () =>
+      rig.context.storage.read(rig.shardOf('room'), async (tx) =>
+        (await tx.find(requestTransactions)).flatMap(({ message }) => message ?? []),
+      );
     await rig.worker().stop();
     await set(pattern.request.replace('"Mul"', '"Later"'));
     await rig.restart();
@@ -525,6 +529,9 @@ describe('another engine', () => {
       sources: [],
       state: 'Running',
     });
+    expect(await messages()).toEqual([
+      expect.stringMatching(/^not computed: the pattern \{n\}-room\/Result: .* cannot plan/),
+    ]);
     await rig.worker().stop();
     const [now] = (await rig.items()).filter(({ timeseriesId }) => timeseriesId === '{n}-room');
     await rig.context.storage.transaction(rig.shardOf('room'), (tx) =>
@@ -534,6 +541,7 @@ describe('another engine', () => {
     await rig.restart();
     await rig.worker().onIdle();
     expect((await rig.stored({ timeseriesId: '2-room', metric: 'Result' })).timeMs.length).toBe(60);
+    expect(await messages()).toEqual([]);
   });
 
   it('recomputes everything', async () => {

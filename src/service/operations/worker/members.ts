@@ -52,6 +52,7 @@ type Place = readonly [timeseriesId: string, metric: string];
 
 /** How long a pattern waits for a version of the engine that takes it, before it is looked at again. */
 const LEFT_MS = 60_000;
+const LEFT = 'this version of windrow cannot plan the request; start one that can, or register the pattern anew';
 const SERIES_READ = 250;
 /** The most series that one transaction checks for patterns that are behind. */
 const SERIES_PER_TRANSACTION = 1000;
@@ -157,6 +158,10 @@ export class PatternMembers {
       'this version cannot plan the request of a pattern; it waits for another',
     );
     if (row.state !== 'Created') await this.#setBehind(session, row);
+    const transaction = await session.tx.get(requestTransactions, { organisation, transactionId: row.transactionId });
+    if (transaction !== undefined) {
+      await noteRefusal(session, transaction, (message) => withRefusal(message, nameOf(row), LEFT));
+    }
     await this.#makeDue(session, itemId, context.clock.nowMs() + LEFT_MS);
   }
 
@@ -225,7 +230,10 @@ export class PatternMembers {
     this.#places.delete(itemId);
     await session.writeTransitions();
     const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
-    if (transaction !== undefined) await moveOwnState(session.writer, transaction, 'Created', 'Active');
+    if (transaction !== undefined) {
+      await moveOwnState(session.writer, transaction, 'Created', 'Active');
+      await noteRefusal(session, transaction, (message) => withoutRefusal(message, nameOf(pattern.row)));
+    }
     await session.writer.update(items, equal({ organisation, itemId }), { state: 'Active' });
     await session.writer.delete(itemWork, equal({ organisation, itemId }));
   }
@@ -277,13 +285,8 @@ export class PatternMembers {
       transactionId: pattern.row.transactionId,
     });
     if (transaction === undefined) return false;
-    const { transactionId } = transaction;
-    const writeMessage = async (message: string | null): Promise<void> => {
-      if (message === transaction.message) return;
-      await writer.update(requestTransactions, equal({ organisation, transactionId }), { message });
-    };
     const refuse = async (reason: string): Promise<boolean> => {
-      await writeMessage(withRefusal(transaction.message, seriesName(output), reason));
+      await noteRefusal(session, transaction, (message) => withRefusal(message, seriesName(output), reason));
       return false;
     };
     const problem = nameProblem(output.timeseriesId);
@@ -307,12 +310,28 @@ export class PatternMembers {
       if (!(error instanceof ServiceError)) throw error;
       return refuse(error.message);
     }
-    await writeMessage(withoutRefusal(transaction.message, seriesName(output)));
+    await noteRefusal(session, transaction, (message) => withoutRefusal(message, seriesName(output)));
     const registration = registrationOf(transaction);
-    const [child] = await registerEach(context, writer, registration, [definition], transactionId);
+    const [child] = await registerEach(context, writer, registration, [definition], transaction.transactionId);
     await addChild(writer, transaction, child!.state as 'Created');
     return true;
   }
+}
+
+/** A pattern, for a message: a member may have the pattern itself as its name. */
+function nameOf(row: ItemRow): string {
+  return `the pattern ${seriesName(row)}`;
+}
+
+/** Changes what the message of a pattern's transaction says of what is not computed. */
+async function noteRefusal(
+  { writer }: MemberSession,
+  { organisation, transactionId, message: before }: RequestTransactionRow,
+  change: (message: string | null) => string | null,
+): Promise<void> {
+  const message = change(before);
+  if (message === before) return;
+  await writer.update(requestTransactions, equal({ organisation, transactionId }), { message });
 }
 
 /** Undefined for a member whose ids no request could name: filled in, they would be patterns or have a `*`. */
