@@ -132,6 +132,8 @@ function medianOf(values: readonly number[]): number {
   const half = Math.floor(sorted.length / 2);
   if (sorted.length % 2 === 1) return sorted[half]!;
   const [a, b] = [sorted[half - 1]!, sorted[half]!];
+  // Two -0: an exact sum has no sign of zero.
+  if (Object.is(a, b)) return a;
   return Number.isFinite(a + b) ? averageOf([a, b]) : a / 2 + b / 2;
 }
 

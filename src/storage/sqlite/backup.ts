@@ -13,6 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { prepareDataDirectory, removeEmpty } from '../data-directory.js';
 import { StorageError } from '../errors.js';
+import { systemCode } from '../system-code.js';
 import { type Database, failureOf, loadSqlite, SqliteFailure } from './database.js';
 import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
 import { explained, FILE_NAME, faultsOf, ON_ANOTHER_DISK, refuseOther } from './open.js';
@@ -85,7 +86,7 @@ async function checkSource(path: string): Promise<void> {
 export async function restoreStore(file: string, directory: string, isReplacing: boolean): Promise<void> {
   const path = join(directory, FILE_NAME);
   checkReadable(file);
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) {
+  if (isNoFolder(directory)) {
     throw new StorageError('arguments', `${directory}: it is a file, expected a folder; give another name`);
   }
   await refuseStore(path, directory, isReplacing);
@@ -113,6 +114,16 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     if (failure.kind === 'damaged') throw new StorageError('storage.damaged', `${file}: ${damage}`, { cause: failure });
     const message = `${file} could not be restored into ${directory} (${failure.message}); ${CHECK_DISKS}`;
     throw new StorageError('storage.failed', message, { cause: failure });
+  }
+}
+
+function isNoFolder(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory();
+  } catch (error) {
+    // Not `throwIfNoEntry`: from Node 22 on, that finds nothing below a file either.
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
   }
 }
 
