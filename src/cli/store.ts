@@ -46,7 +46,8 @@ export function givenPlace(
     // The address may contain a password, so it is not shown.
     throw new WindrowError(
       'arguments',
-      `${name}: expected an address such as postgres://user@host:5432/windrow, received something else`,
+      `${name}: expected an address such as postgres://user@host:5432/windrow, received ` +
+        (address === '' ? 'an empty text' : 'something else'),
     );
   }
   try {

@@ -19,10 +19,7 @@ import { systemClock, systemRandom, systemScheduler } from './system.js';
 export interface ServiceOptions {
   /** The folder of the embedded database; created if missing. */
   readonly dataDirectory?: string;
-  /**
-   * Or the address of a PostgreSQL database, `postgres://…`, which any number of processes may share. Given, and not
-   * empty, it is used instead of the folder.
-   */
+  /** Or the address of a PostgreSQL database, `postgres://…`, which any number of processes may share. */
   readonly store?: string;
   /** Or an open store, which `close` leaves open. */
   readonly storage?: Storage;
@@ -100,6 +97,7 @@ async function openOwnStorage(
     throw new TypeError(`store: expected the address of a database, received ${describeValue(store)}`);
   }
   if (store !== undefined && store !== '') {
+    if (dataDirectory !== undefined) throw new TypeError('expected dataDirectory or store, received both');
     return openStorage({ address: store, clock, waitMsMax: storeWaitMsMax, ...waiting });
   }
   if (typeof dataDirectory !== 'string' || dataDirectory === '') {

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
+import { nextTurn } from '../storage/next-turn.js';
 import type { ServiceContext } from './context.js';
 import { createApp } from './http/app.js';
 import { limitConnections } from './http/connections.js';
@@ -118,6 +119,9 @@ async function endGracefully(app: FastifyInstance, service: OwnService): Promise
   });
   await app.close();
   cancel();
+  // Requests that were broken off are told of when their connections have closed, which is after the server has.
+  await nextTurn();
+  await nextTurn();
   await service.close();
 }
 

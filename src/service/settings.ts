@@ -107,6 +107,8 @@ const minima: Partial<Record<keyof ServiceSettings, number>> = {
   pollIntervalMs: 1,
   leaseMs: 1,
   bodyBytesMax: 1,
+  // Shorter lines lie in one piece of a body, which is not looked through for them.
+  csvLineBytesMax: 65_536,
 };
 
 /**

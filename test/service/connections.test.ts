@@ -4,11 +4,16 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest';
 import { startServer } from '../../src/service/server.js';
 import { writeFrame } from '../../src/service/timeseries/columns-format.js';
 import { openTestService, type TestService } from './app.js';
 import { addClient, commandPath, listening, temporaryFolder, tokenOf } from './serving.js';
+
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
 
 /** A connection and everything received on it. */
 interface Talk {
@@ -126,8 +131,42 @@ describe('a body that does not arrive', () => {
     await expect.poll(() => stalled.text).toMatch(/^HTTP\/1.1 408 .*did not come in time","code":"408"/s);
     await expect.poll(() => stalled.isClosed).toBe(true);
     expect(service.logLines.some((line) => line.includes('the body did not come in time'))).toBe(true);
+    const told = () => service.logLines.filter((line) => line.includes('"method"')).map((line) => JSON.parse(line));
+    await expect.poll(told).toMatchObject([{ path: '/idm/ims/connect/token', statusCode: 408, msg: 'answered' }]);
     const { connectionsEnded } = service.service.context.metrics;
     expect((await connectionsEnded.get()).values).toMatchObject([{ labels: { reason: 'body' }, value: 1 }]);
+  });
+
+  it('leaves nothing in memory if its connection ends while the token is looked up', async () => {
+    const { authorization } = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    await service.app.inject({ url: '/core/retention', headers: { authorization } });
+    const { storage } = service.service.context;
+    let isAsked = false;
+    let answer = () => {};
+    const lookUp = vi.spyOn(storage, 'recentCommit').mockImplementation((shard) => {
+      isAsked = true;
+      return new Promise((resolve) => {
+        answer = () => resolve(storage.lastCommit(shard));
+      });
+    });
+    onTestFinished(() => lookUp.mockRestore());
+    const caller = await talk(
+      url,
+      `POST /core/samples HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n` +
+        'content-type: application/json\r\ncontent-length: 1000\r\n\r\n[',
+    );
+    await expect.poll(() => isAsked, { timeout: 3000 }).toBe(true);
+    const refs = sockets.map((socket) => new WeakRef(socket));
+    caller.socket.destroy();
+    await expect.poll(() => sockets.every(({ destroyed }) => destroyed)).toBe(true);
+    sockets.length = 0;
+    answer();
+    const isLeft = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      collect();
+      return refs.some((ref) => ref.deref() !== undefined);
+    };
+    await expect.poll(isLeft, { timeout: 5000 }).toBe(false);
   });
 
   it('has the same limit if its length stands behind thousands of headers', async () => {

@@ -28,6 +28,11 @@ afterEach(async () => {
   await service.close();
 });
 
+const THREE = [1, 2, 3].map((second) => ({
+  timeseriesId: 'three',
+  timestamp: `2026-01-01T00:00:0${second}Z`,
+  val: second,
+}));
 const get = (url: string) => service.app.inject({ url, headers });
 const post = (val: number) =>
   service.app.inject({
@@ -267,6 +272,9 @@ describe('/metrics', () => {
   it('parses as Prometheus text, and counts what was done', async () => {
     await post(1);
     await get('/core/timeseries/a/samples');
+    // The page looks one sample ahead, which is not given.
+    await service.app.inject({ method: 'POST', url: '/core/samples', headers, payload: THREE });
+    await get('/core/timeseries/three/samples?limit=2');
     await get('/core/timeseries/none/samples');
     await get('/nowhere/at/all');
     const answer = await get('/metrics');
@@ -275,8 +283,8 @@ describe('/metrics', () => {
     const figure = (name: string) => Number(families.get(name)?.metrics[0]?.value);
     const counters = ['samples_ingested', 'samples_read', 'events_written', 'tokens_issued', 'commits'];
     for (const name of counters) expect(families.get(`windrow_${name}_total`)?.type).toBe('COUNTER');
-    expect(figure('windrow_samples_ingested_total')).toBe(1);
-    expect(figure('windrow_samples_read_total')).toBe(1);
+    expect(figure('windrow_samples_ingested_total')).toBe(4);
+    expect(figure('windrow_samples_read_total')).toBe(3);
     expect(figure('windrow_commits_total')).toBeGreaterThan(0);
     for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_seconds', 'process_resident_memory_bytes']) {
       expect(families.has(name)).toBe(true);
@@ -291,8 +299,8 @@ describe('/metrics', () => {
     const counted = counts?.metrics.map(({ labels, value }) => [labels?.method, labels?.route, labels?.status, value]);
     expect(counted).toEqual(
       expect.arrayContaining([
-        ['POST', '/core/samples', '200', '1'],
-        ['GET', '/core/timeseries/:timeseriesId/samples', '200', '1'],
+        ['POST', '/core/samples', '200', '2'],
+        ['GET', '/core/timeseries/:timeseriesId/samples', '200', '2'],
         ['GET', '/core/timeseries/:timeseriesId/samples', '404', '1'],
         ['GET', 'unknown', '404', '1'],
       ]),

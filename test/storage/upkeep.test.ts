@@ -88,7 +88,9 @@ describe('the upkeep of a store', () => {
     })();
     const before = count;
     const file = join(folder, 'backup.db');
-    expect(await backupStore(directory, file)).toBeGreaterThan(100_000);
+    const { byteCount, faults } = await backupStore(directory, file);
+    expect(byteCount).toBeGreaterThan(100_000);
+    expect(faults).toEqual([]);
     isDone = true;
     await writing;
     expect(readdirSync(folder).sort()).toEqual(['backup.db', 'store']);
@@ -145,11 +147,17 @@ describe('the upkeep of a store', () => {
     const bytes = storedBytes('segments', 'values', '"seriesKey" = 1 AND "startMs" > 0');
     flipWithin(bytes);
     const { faults } = await checkStore(directory);
+    const name = 'acme: series "pump", metric "Raw": ';
     expect(faults).toEqual([
-      expect.stringMatching(/4096 stored samples from 1970-\S+ to 1970-\S+ .*damaged on the disk/),
+      expect.stringMatching(`^${name}4096 stored samples from 1970-\\S+ to 1970-\\S+ .*damaged on the disk`),
     ]);
+    // A backup of it is made, as all else is whole, but says so; so does a restore.
+    const file = join(folder, 'damaged.db');
+    expect(await backupStore(directory, file)).toMatchObject({ faults });
+    expect(await restoreStore(file, join(folder, 'restored'), false)).toEqual(faults);
     const again = await open();
-    await expect(read(again, 'Raw')).rejects.toMatchObject({ code: 'storage.damaged', message: faults[0] });
+    const message = faults[0]!.slice(name.length);
+    await expect(read(again, 'Raw')).rejects.toMatchObject({ code: 'storage.damaged', message });
     expect((await read(again, 'Other')).timeMs).toHaveLength(20_000);
     expect((await read(again, 'Raw', { untilMs: 4096 * 60_000 })).timeMs).toHaveLength(4096);
     // Deleting the whole range removes it, and what was lost can be sent again.

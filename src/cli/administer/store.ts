@@ -13,6 +13,7 @@ import { argumentOf, type Command, type Given, requiredOf } from '../command.js'
 import { EXIT_DONE, EXIT_FAILED, fileFailure } from '../failure.js';
 import { untilStopped } from '../files/temp-files.js';
 import { directoryIn } from '../store.js';
+import type { Io } from '../terminal/io.js';
 import { jsonOption, print } from './administer.js';
 
 const dirArgument = { name: 'DIR', summary: 'the data directory of the service' };
@@ -32,8 +33,9 @@ export const backup: Command = {
   ],
   refused: { '--store': backupDirectory },
   notes: [
-    'The backup is of one moment, and is opened and checked before it gets its name. Never copy the files of a store ' +
-      'in use by other means: files copied one after the other do not fit together.',
+    'The backup is of one moment, and is read as a whole before it gets its name. Of a store with damaged samples it ' +
+      'is made, too, but says so, and the exit code is 1: keep the backups from before. Never copy the files of a ' +
+      'store in use by other means: files copied one after the other do not fit together.',
   ],
   examples: [{ line: 'windrow backup /var/lib/windrow --to monday.db', does: 'a backup of everything' }],
   act: async (given, io) => {
@@ -43,10 +45,14 @@ export const backup: Command = {
       throw new WindrowError('file.missing', `${directory}: there is no store of windrow; check the directory`);
     }
     const copy = async () => {
-      const byteCount = await backupStore(directory, file, given.options.has('--force')).catch((error: unknown) => {
+      const made = await backupStore(directory, file, given.options.has('--force')).catch((error: unknown) => {
         throw fileFailure(error, file, 'write');
       });
-      await io.stderr.write(`windrow: ${resolve(file)} is a checked backup of the store (${byteCount} bytes)\n`);
+      if (made.faults.length > 0) {
+        const mend = `run \`windrow check ${directory}\`, and keep the backups from before`;
+        return tellDamage(io, `${resolve(file)} is a backup of the store, which is damaged`, made.faults, mend);
+      }
+      await io.stderr.write(`windrow: ${resolve(file)} is a checked backup of the store (${made.byteCount} bytes)\n`);
       return EXIT_DONE;
     };
     return untilStopped(io, copy, stopUnfinished);
@@ -61,14 +67,19 @@ export const restore: Command = {
     { flag: '--to', value: 'DIR', summary: 'the data directory' },
     { flag: '--force', summary: 'replace an existing store; no service may be running on it' },
   ],
+  refused: { '--store': expectedDirectory('restored with pg_restore, or is a copy of pg_basebackup') },
   examples: [{ line: 'windrow restore monday.db --to /var/lib/windrow', does: 'into an empty directory' }],
   act: async (given, io) => {
     const file = argumentOf(given, restore);
     const directory = directoryIn(given, restore, '--to', 'PostgreSQL has pg_restore and pg_basebackup for that');
     const copy = async () => {
-      await restoreStore(file, directory, given.options.has('--force')).catch((error: unknown) => {
+      const faults = await restoreStore(file, directory, given.options.has('--force')).catch((error: unknown) => {
         throw fileFailure(error, directory, 'write');
       });
+      if (faults.length > 0) {
+        const mend = `run \`windrow check ${directory}\`, or restore another backup`;
+        return tellDamage(io, `the store in ${resolve(directory)} was restored, and is damaged`, faults, mend);
+      }
       await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}\n`);
       return EXIT_DONE;
     };
@@ -94,6 +105,12 @@ export const check: Command = {
     return report.faults.length === 0 ? EXIT_DONE : EXIT_FAILED;
   },
 };
+
+async function tellDamage(io: Io, what: string, faults: readonly string[], mend: string): Promise<number> {
+  const count = faults.length === 1 ? '' : `${faults.length} faults, the first: `;
+  await io.stderr.write(`windrow: ${what}: ${count}${faults[0]}; ${mend}\n`);
+  return EXIT_FAILED;
+}
 
 function directoryOf(given: Given, command: Command, expected: string): string {
   const directory = argumentOf(given, command);

@@ -10,7 +10,7 @@ import {
 } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { defaultSettings } from '../settings.js';
-import { CORRELATION_HEADER, createRequestIds, logAnswer } from './correlation.js';
+import { answeredOn, CORRELATION_HEADER, createRequestIds, logAnswer } from './correlation.js';
 import { errorEnvelope } from './envelope.js';
 import { answerError } from './errors.js';
 import { pathOf } from './path.js';
@@ -221,6 +221,7 @@ function answerBrokenRequest(error: ParserError, socket: Socket): void {
 
 /** Sends the last answer on a connection whose request Node or Fastify can no longer answer. */
 export function answerOnSocket(socket: Socket, statusCode: number, message: string): void {
+  answeredOn.set(socket, statusCode);
   const body = JSON.stringify(errorEnvelope(statusCode, message, {}));
   const head = [
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}`,

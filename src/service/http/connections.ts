@@ -204,6 +204,8 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
     const { raw } = request;
     // Not where a request comes without a connection, as `inject` of Fastify makes it.
     if (!isArriving(raw) || !(raw.socket instanceof Socket)) return;
+    // It may have closed while the token was looked up: nothing would ever take it out of the map again.
+    if (raw.socket.destroyed) return;
     const connection = connections.get(raw.socket) ?? remember(connections, raw.socket);
     if (connection.receiving?.request === request) return;
     connection.receiving = { request, reply, startMs: clock.monotonicMs(), startBytes: raw.socket.bytesRead };

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { badRequest } from './errors.js';
@@ -57,9 +58,14 @@ export function addRequestLog(app: FastifyInstance): void {
     done();
   });
   app.addHook('onRequestAbort', async (request) => {
-    request.log.info(describe(request), 'the caller disconnected');
+    const statusCode = answeredOn.get(request.raw.socket);
+    if (statusCode === undefined) request.log.info(describe(request), 'broken off');
+    else request.log.info({ ...describe(request), statusCode }, 'answered');
   });
 }
+
+/** The status of an answer that was written to a connection itself, which ends with it. */
+export const answeredOn = new WeakMap<Socket, number>();
 
 /** Logs the line of a request that was answered. */
 export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {

@@ -129,7 +129,10 @@ const sample = {
   properties: {
     timeseriesId: { ...text, description: 'Leave it out if the path names it' },
     metric: { ...text, default: 'Raw' },
-    timestamp: { type: ['string', 'number'], description: 'ISO 8601, or epoch seconds or milliseconds' },
+    timestamp: {
+      type: ['string', 'number'],
+      description: 'ISO 8601, or epoch seconds, milli-, micro- or nanoseconds, told apart by size',
+    },
     val: { type: ['number', 'null'], description: 'null means missing: not stored, but counted' },
   },
 };

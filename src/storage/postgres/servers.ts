@@ -229,7 +229,9 @@ async function prepareSession(client: Client, limits: TimeLimits): Promise<numbe
   const { isReadOnly, version, encoding, timeline } = results.at(-1)!.rows[0]!;
   if (Number(version) < VERSION_MIN || encoding !== 'UTF8') {
     const needed = `PostgreSQL ${VERSION_MIN / 10_000} or later with a database in UTF8`;
-    throw new StorageError('storage.failed', `expected ${needed}, received ${version} with ${encoding}`);
+    const received = `PostgreSQL ${Math.floor(Number(version) / 10_000)} with one in ${encoding}`;
+    const mend = 'make one with `createdb --encoding UTF8 --template template0`';
+    throw new StorageError('storage.failed', `expected ${needed}, received ${received}; ${mend}`);
   }
   if (isReadOnly === true) throw new PostgresFailure('readOnly', 'the server is a standby or read-only');
   return Number.parseInt(String(timeline), 16);

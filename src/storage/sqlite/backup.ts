@@ -14,10 +14,11 @@ import { dirname, join, resolve } from 'node:path';
 import { prepareDataDirectory, removeEmpty } from '../data-directory.js';
 import { StorageError } from '../errors.js';
 import { systemCode } from '../system-code.js';
+import { faultsOfContent } from './check.js';
 import { type Database, failureOf, loadSqlite, SqliteFailure } from './database.js';
 import { LOG_SUFFIXES, refuseOpen, refuseTarget } from './in-use.js';
 import { explained, FILE_NAME, faultsOf, ON_ANOTHER_DISK, refuseOther } from './open.js';
-import { readVersion, writeMeta } from './schema.js';
+import { newestVersion, readVersion, writeMeta } from './schema.js';
 import { writeUnfinished } from './unfinished.js';
 import { unlessUnreadable } from './unreadable.js';
 
@@ -26,15 +27,20 @@ const BUSY_MS_MAX = 5000;
 const ANOTHER = 'restore another backup';
 const CHECK_DISKS = 'check the disks, their permissions and the system log';
 
+export interface Backup {
+  readonly byteCount: number;
+  /** What is damaged of the samples and results in it, a sentence each, as in the store: all else is whole. */
+  readonly faults: readonly string[];
+}
+
 /**
  * Copies the store of a directory into a file while servers use it: SQLite's online backup, of one moment. The file
- * gets its name only after it was synced, opened and checked.
+ * gets its name only after it was synced, opened and read as a whole.
  *
  * @param isReplacing allows it to replace a file that is there.
- * @returns its size in bytes.
  * @throws StorageError if the file belongs to this store, or is a store that a process has open.
  */
-export async function backupStore(directory: string, target: string, isReplacing = true): Promise<number> {
+export async function backupStore(directory: string, target: string, isReplacing = true): Promise<Backup> {
   const path = join(directory, FILE_NAME);
   // A link stays, and what it points at is replaced.
   const file = existsSync(target) ? realpathSync(target) : target;
@@ -48,17 +54,18 @@ export async function backupStore(directory: string, target: string, isReplacing
   await refuse();
   try {
     await checkSource(path);
-    await writeUnfinished(file, async (unfinished, check) => {
+    const faults = await writeUnfinished(file, async (unfinished, check) => {
       await copyStore(path, unfinished, check);
-      await checkCopyOf(path, unfinished, 'run `windrow check`, and restore an earlier backup');
+      const found = await checkCopyOf(path, unfinished, 'run `windrow check`, and restore an earlier backup');
       // Again: a process may have made or opened it meanwhile.
       await refuse();
       check();
       removeLogs(file);
       renameSync(unfinished, file);
+      return found;
     });
     sync(dirname(file));
-    return statSync(file).size;
+    return { byteCount: statSync(file).size, faults };
   } catch (error) {
     const failure = copyFailure(error);
     if (failure?.kind === 'full') throw fullDisk(file, failure);
@@ -82,8 +89,9 @@ async function checkSource(path: string): Promise<void> {
  * Restores a backup into a directory.
  *
  * @param isReplacing allows it to replace a store that no process has open.
+ * @returns what is damaged of the samples and results in it, a sentence each.
  */
-export async function restoreStore(file: string, directory: string, isReplacing: boolean): Promise<void> {
+export async function restoreStore(file: string, directory: string, isReplacing: boolean): Promise<readonly string[]> {
   const path = join(directory, FILE_NAME);
   checkReadable(file);
   if (isNoFolder(directory)) {
@@ -94,16 +102,18 @@ export async function restoreStore(file: string, directory: string, isReplacing:
   try {
     await checkBackup(file);
     created = prepareDataDirectory(directory);
-    await writeUnfinished(path, async (unfinished, check) => {
+    const faults = await writeUnfinished(path, async (unfinished, check) => {
       await copyStore(file, unfinished, check);
-      await checkCopyOf(file, unfinished, ANOTHER);
+      const found = await checkCopyOf(file, unfinished, ANOTHER);
       // Again: a process may have made or opened a store meanwhile.
       await refuseStore(path, directory, isReplacing);
       check();
       removeLogs(path);
       renameSync(unfinished, path);
+      return found;
     });
     sync(directory);
+    return faults;
   } catch (error) {
     removeEmpty(created);
     const failure = copyFailure(error);
@@ -155,19 +165,26 @@ async function copyStore(path: string, unfinished: string, check: () => void): P
   }
 }
 
-/** Makes the copy a single file, without a write-ahead log beside it, checks it and syncs it. */
-async function checkCopyOf(source: string, copy: string, mend: string): Promise<void> {
+/**
+ * Makes the copy a single file, without a write-ahead log beside it, checks it and syncs it.
+ *
+ * @returns what is damaged of its content, which is not read in a store of an older version.
+ */
+async function checkCopyOf(source: string, copy: string, mend: string): Promise<readonly string[]> {
   const open = await loadSqlite();
   const database = open(copy);
+  let faults: readonly string[];
   try {
     database.all('PRAGMA journal_mode = DELETE');
     checkStoreIn(database, source, mend);
+    faults = readVersion(database, source, {}) === newestVersion() ? faultsOfContent(database) : [];
     // Whoever opens it sees that it is a copy, even if its file gets the number of the one that it was copied from.
     writeMeta(database, 'file', 'copied');
   } finally {
     database.close();
   }
   sync(copy);
+  return faults;
 }
 
 /** @param file what is blamed: of a copy, that from which it was made. */

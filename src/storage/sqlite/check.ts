@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { SeriesReference } from '../../core/series.js';
 import { StorageError } from '../errors.js';
 import { inspectRow, nameOfRow } from '../samples/log-row.js';
 import { compactedOf, type Progress, START } from '../samples/progress.js';
@@ -11,6 +12,7 @@ import {
   provisionalSamples,
   type SampleLogRow,
   type SegmentRow,
+  type SeriesRow,
   sampleLog,
   sampleProgress,
   segments,
@@ -75,6 +77,13 @@ function readStore(open: OpenDatabase, path: string): StoreReport {
   }
 }
 
+/** The faults of what a store of this version holds, a sentence each; those of the file itself are not looked for. */
+export function faultsOfContent(database: Database): readonly string[] {
+  const faults: string[] = [];
+  readAll(database, faults);
+  return faults;
+}
+
 const NOTHING = {
   seriesCount: 0,
   sampleCount: 0,
@@ -86,20 +95,21 @@ const NOTHING = {
 function readAll(database: Database, faults: string[]): Omit<StoreReport, 'version' | 'isOlder' | 'faults'> {
   const count = { ...NOTHING };
   const countOf = new Map<string, number>();
-  const attempt = (work: () => void): void => {
+  const attempt = (work: () => void, name = () => ''): void => {
     try {
       work();
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      faults.push(error.message);
+      faults.push(`${name()}${error.message}`);
     }
   };
+  const nameOf = (shard: number, seriesKey: number) => () => nameOfSeries(database, shard, seriesKey);
   eachRow<SegmentRow>(database, segments, faults, (row, shard) => {
     count.segmentCount++;
     count.sampleCount += row.sampleCount;
     const key = `${shard} ${row.seriesKey}`;
     countOf.set(key, (countOf.get(key) ?? 0) + row.sampleCount);
-    attempt(() => unpackSegments([row]));
+    attempt(() => unpackSegments([row]), nameOf(shard, row.seriesKey));
   });
   const progressOf = new Map<number, Progress>();
   eachRow<Progress>(database, sampleProgress, faults, (row, shard) => void progressOf.set(shard, row));
@@ -121,14 +131,14 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
       faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged; the service recomputes it`);
     }
   });
-  eachRow<ProvisionalRow>(database, provisionalSamples, faults, (row) => attempt(() => unpackProvisional(row)));
+  eachRow<ProvisionalRow>(database, provisionalSamples, faults, (row, shard) => {
+    attempt(() => unpackProvisional(row), nameOf(shard, row.seriesKey));
+  });
   eachRow(database, series, faults, (row, shard) => {
     count.seriesCount++;
     const found = countOf.get(`${shard} ${row.seriesKey}`) ?? 0;
     if (found === row.sampleCount) return;
-    const { organisation, timeseriesId, metric } = row;
-    const name = `${organisation}: series ${JSON.stringify(timeseriesId)}, metric ${JSON.stringify(metric)}`;
-    faults.push(`${name}: its segments hold ${found} samples instead of ${row.sampleCount}`);
+    faults.push(`${named(row)}its segments hold ${found} samples instead of ${row.sampleCount}`);
   });
   return count;
 }
@@ -142,6 +152,28 @@ function isInSegments({ commit }: SampleLogRow, keys: readonly number[], progres
   return (
     commit <= progress.compactedCommit || (keys.length > 0 && keys.every((key) => commit <= compactedOf(progress, key)))
   );
+}
+
+/** A series, for the beginning of a message. */
+function named({
+  organisation,
+  timeseriesId,
+  metric,
+}: Pick<SeriesRow, 'organisation' | keyof SeriesReference>): string {
+  return `${organisation}: series ${JSON.stringify(timeseriesId)}, metric ${JSON.stringify(metric)}: `;
+}
+
+/** The same of a key; empty if its series is not there, or cannot be read. */
+function nameOfSeries(database: Database, shard: number, seriesKey: number): string {
+  try {
+    const sql = 'SELECT "organisation", "timeseriesId", "metric" FROM "series" WHERE "shard" = ? AND "seriesKey" = ?';
+    const [row] = database.all(sql, [shard, seriesKey]);
+    // `as`: the table's columns.
+    return row === undefined ? '' : named(row as unknown as SeriesRow);
+  } catch (error) {
+    if (error instanceof SqliteFailure) return '';
+    throw error;
+  }
 }
 
 const NAMES_MAX = 10;

@@ -23,6 +23,11 @@ export class Reserve {
     this.#isHeld = this.#isWhole() || this.take();
   }
 
+  /** For messages: what the disk must have room for. */
+  get text(): string {
+    return `the ${this.#byteCount / 1024 / 1024} MiB of ${RESERVE}`;
+  }
+
   /** False while the disk is full. */
   get isHeld(): boolean {
     return this.#isHeld;

@@ -191,6 +191,11 @@ describe('a body held in memory', () => {
       413,
       expect.stringMatching(/^the body is too large: expected at most 1000 samples from a queue/),
     ]);
+    const rows = `timestamp,timeseriesId,value\n${samples(1001, () => 'a')
+      .map((one) => `${one.timestamp},a,1\n`)
+      .join('')}`;
+    const asCsv = await post(CSV, [rows], { ...origin, offset: '2' });
+    expect([asCsv.statusCode, asCsv.status.message]).toEqual([413, queued.status.message]);
     expect((await post(LINES, lines)).data.samples).toBe(5000);
   });
 

@@ -289,6 +289,8 @@ describe('samples are followed as server-sent events', () => {
       Array.from({ length: 50 }, (_, i) => follow(`/core/samples/live?timeseries_ids=${ids[i]},${ids[i + 50]}`)),
     );
     for (const reader of followers) await take(reader, 1);
+    const { body } = await service.app.inject({ url: '/metrics', headers });
+    expect(body).toMatch(/^windrow_followers 50$/m);
     for (let minute = 1; minute <= 5; minute++) await write(ids.map((id, i) => row(id, minute, i)));
     for (const [i, reader] of followers.entries()) {
       const events = await take(reader, 10);

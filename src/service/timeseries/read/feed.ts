@@ -114,10 +114,6 @@ class Feed {
     this.#shard = shard;
   }
 
-  get count(): number {
-    return this.#subscriptions.size;
-  }
-
   /** All changes up to this commit have been delivered. */
   get commit(): number {
     return this.#commit;
@@ -240,12 +236,8 @@ export class Feeds {
     this.#context = context;
   }
 
-  /** The number of followers. */
-  get count(): number {
-    let count = 0;
-    for (const feed of this.#feeds.values()) count += feed.count;
-    return count;
-  }
+  /** The number of followers, each of whom may have subscriptions to several feeds; `follow` counts them. */
+  count = 0;
 
   of(shard: number): Feed {
     const feed = this.#feeds.get(shard) ?? new Feed(this.#context, shard);

@@ -66,7 +66,17 @@ export async function follow(
       commit: from?.[index] ?? Number.NaN,
     };
   });
-  return followLegs(context, follower, legs, alarm, lastEventId !== undefined && from === undefined);
+  const events = followLegs(context, follower, legs, alarm, lastEventId !== undefined && from === undefined);
+  return counted(feeds, events);
+}
+
+async function* counted(feeds: Feeds, events: AsyncGenerator<string>): AsyncGenerator<string> {
+  feeds.count++;
+  try {
+    yield* events;
+  } finally {
+    feeds.count--;
+  }
 }
 
 /** @param isOfOther whether the id to begin after is of another store. */

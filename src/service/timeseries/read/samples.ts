@@ -48,11 +48,13 @@ export async function readPage(
     if (found.timeMs.length > room) {
       const timeMs = found.timeMs.subarray(0, room);
       series.push({ ...reference, timeMs, value: found.value.subarray(0, room) });
+      context.metrics.samplesRead.inc(room);
       // If the page ended exactly before this series, its place is before all of its samples.
       const startMs = request.isDescending ? Number.MAX_VALUE : -Number.MAX_VALUE;
       return { series, next: { seriesIndex: index, timeMs: timeMs.at(-1) ?? after ?? startMs } };
     }
     if (found.timeMs.length > 0) series.push({ ...reference, ...found });
+    context.metrics.samplesRead.inc(found.timeMs.length);
     room -= found.timeMs.length;
     await afterWork(SERIES_WORK + found.timeMs.length);
   }
@@ -73,6 +75,7 @@ export async function* readPieces(
       const count = Math.min(room, PIECE_SAMPLES);
       if (count === 0) return;
       const found = await readPiece(context, organisation, reference, request, count, after);
+      context.metrics.samplesRead.inc(found.timeMs.length);
       if (found.timeMs.length > 0) yield { ...reference, ...found };
       room -= found.timeMs.length;
       after = found.timeMs.at(-1);
@@ -83,7 +86,7 @@ export async function* readPieces(
 
 // In the requested order, after the given time.
 async function readPiece(
-  { storage, samples, placements, metrics }: ServiceContext,
+  { storage, samples, placements }: ServiceContext,
   organisation: string,
   reference: SeriesReference,
   { fromMs = -Infinity, untilMs = Infinity, isDescending, isFinalOnly }: SamplesRequest,
@@ -102,7 +105,6 @@ async function readPiece(
   const shard = (await placements.of(organisation)).shardOf(reference.timeseriesId);
   await samples.log.load(storage, shard);
   const found = await storage.read(shard, (tx) => samples.read(tx, organisation, reference, range));
-  metrics.samplesRead.inc(found.timeMs.length);
   if (!isDescending) return found;
   return { timeMs: found.timeMs.slice().reverse(), value: found.value.slice().reverse() };
 }

@@ -51,6 +51,7 @@ export class Sink {
   async flush(): Promise<void> {
     const { issues, total } = this;
     issues.refuse(total.samples);
+    this.checkSize();
     const { changes, counts } = await takeChanges(this.batch);
     // A body without samples takes its offset, too, so that the same again is told as repeated.
     const isWrite = changes.length > 0 || this.#job.origin !== undefined;
