@@ -1,15 +1,18 @@
 import { groupBy } from '../core/group.js';
+import { nextDouble } from '../core/next-double.js';
+import { seriesKey } from '../core/series.js';
 import { absorbedCommit, type Compactor } from '../storage/samples/compaction/compactor.js';
 import {
   createExpiries,
   type Deletable,
   deleteExpired,
+  type Expired,
   type Expiries,
   findExpired,
 } from '../storage/samples/compaction/retention.js';
-import { type Reader, type Storage, type Transaction, writeReserved } from '../storage/storage.js';
+import { equal, type Reader, type Storage, type Transaction, writeReserved } from '../storage/storage.js';
 import { itemCatalog } from '../storage/tables/operations.js';
-import type { SeriesRow } from '../storage/tables/samples.js';
+import { type SeriesRow, series } from '../storage/tables/samples.js';
 import { forLog, repeat, type StopWork } from './background.js';
 import type { ServiceContext } from './context.js';
 import { listRetention } from './identity/retention.js';
@@ -107,7 +110,8 @@ async function deleteOldOfShard(
       ...(await findExpired(tx, organisation, expiries, after)),
       hasItems: await hasItems(tx),
     }));
-    const each = found.expired.map((one) => ({ ...one, copiedCommit: copied(shard, one.row) }));
+    const deletable = await asOriginals(context, organisation, shard, found.expired);
+    const each = deletable.map((one) => ({ ...one, copiedCommit: copied(shard, one.row) }));
     const expired = each.filter(({ copiedCommit, compactedCommit }) => copiedCommit >= compactedCommit);
     uncopiedCount += each.length - expired.length;
     if (found.hasItems) await worker.deleteExpired(shard, organisation, expired, kept);
@@ -120,6 +124,37 @@ async function deleteOldOfShard(
   };
   tell(uncopiedCount, 'items of other shards have still to copy them');
   tell(kept.seriesKeys.size, 'items have still to take them');
+}
+
+/**
+ * Of copies of series in other shards, no more expires than was deleted of these, to the sample: a new item computes
+ * over the copy, and so over what is stored, also where items hold samples of the one and not of the other.
+ */
+async function asOriginals(
+  { storage, placements }: ServiceContext,
+  organisation: string,
+  shard: number,
+  expired: readonly Expired[],
+): Promise<readonly Expired[]> {
+  const { shardOf } = await placements.of(organisation);
+  const byShard = groupBy(expired, ({ row }) => shardOf(row.timeseriesId));
+  const own = byShard.get(shard) ?? [];
+  byShard.delete(shard);
+  const ofCopies: Expired[] = [];
+  for (const [sourceShard, copies] of byShard) {
+    const anyOf = copies.map(({ row: { timeseriesId, metric } }) => ({ timeseriesId, metric }));
+    const originals = await storage.read(sourceShard, (tx) =>
+      tx.find(series, { where: equal({ organisation }), anyOf }),
+    );
+    const forgottenMs = new Map(originals.map((row) => [seriesKey(row), row.forgottenMs]));
+    for (const one of copies) {
+      const untilMs = forgottenMs.get(seriesKey(one.row)) ?? null;
+      const beforeMs = untilMs === null ? Number.NEGATIVE_INFINITY : Math.min(one.beforeMs, nextDouble(untilMs));
+      // Cut within a segment, as the borders of those of the copy are others.
+      if (one.row.firstMs! < beforeMs) ofCopies.push({ ...one, beforeMs, lateMs: beforeMs });
+    }
+  }
+  return [...own, ...ofCopies];
 }
 
 /** Whether a shard has ever had items: then its worker knows when they no longer need samples. */

@@ -576,6 +576,60 @@ it('the log says once a round what is kept for items, and once of each item that
   await rig.close();
 });
 
+describe('a copy of a series in another shard', () => {
+  const nowMs = START_MS + 10 * HOUR_MS;
+  let rig: Rig;
+  afterEach(() => rig.close());
+
+  /** Ids of results in another shard than `room`. */
+  const idsElsewhere = (): readonly [string, string] => {
+    const [first, ...more] = Array.from({ length: 200 }, (_, i) => `id-${i}`).filter(
+      (name) => rig.shardOf(name) !== rig.shardOf('room'),
+    );
+    return [first!, more.find((name) => rig.shardOf(name) === rig.shardOf(first!))!];
+  };
+  /** A new item over the copy has the result of one batch over what is stored of the series. */
+  const expectBatchOf = async (id: string): Promise<Columns> => {
+    const request = [item('CumulativeSum', {}, ['room'], id)];
+    await rig.register(request);
+    await rig.worker().onIdle();
+    const stored = await rig.stored({ timeseriesId: 'room', metric: 'Raw' });
+    const [expected] = runBatch((await readOperations(request)).plan, [{ ...long, ...stored }]).series;
+    expectSame([{ ...expected!, ...(await rig.stored(expected!)) }], [expected!]);
+    return stored;
+  };
+
+  it('keeps what an item holds of the series', async () => {
+    rig = await openRig({ groups: 32, segmentSamples: 10, nowMs });
+    const [first, second] = idsElsewhere();
+    const holding = { processingType: 'Batch', frequency: 'PT24H' };
+    await rig.register([item('Aggregate', RUNNING, ['room'], 'room', holding)]);
+    await rig.register([item('Abs', {}, ['room'], first)]);
+    await rig.append(change(long, 0, 400));
+    await rig.worker().onIdle();
+    for (let round = 0; round < 2; round++) await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+    expect((await expectBatchOf(second)).timeMs).toHaveLength(400);
+  });
+
+  it('ends where the series does, whatever the borders of their segments', async () => {
+    rig = await openRig({ groups: 32, segmentSamples: 10, nowMs });
+    const [first, second] = idsElsewhere();
+    await rig.append(change(long, 0, 397));
+    await rig.compact();
+    // Its segments are rewritten around these; the copy is filled with all at once.
+    const { timeMs, ...late } = change(long, 0, 7);
+    await rig.append({ ...late, timeMs: timeMs.map((t) => t + 30_000) });
+    await rig.compact();
+    await rig.register([item('Abs', {}, ['room'], first)]);
+    await rig.worker().onIdle();
+    // A series is cut within a segment only where this is an eighth too old.
+    const beforeMs = START_MS + 5 * HOUR_MS + 3 * 60_000;
+    for (let round = 0; round < 2; round++) await rig.deleteBefore(beforeMs);
+    const [firstMs = Number.NaN] = (await expectBatchOf(second)).timeMs;
+    expect([firstMs > START_MS, firstMs < beforeMs]).toEqual([true, true]);
+  });
+});
+
 describe('the bases of items', () => {
   let rig: Rig;
   const open = async (sizes: RigOptions['sizes'], pool?: RigOptions['pool']): Promise<void> => {
