@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { loadSqlite } from '../../src/storage/sqlite/database.js';
 import { readEvents } from '../service/server-sent-events.js';
 import { addClient, commandPath, type Serving, serve, temporaryFolder, tokenOf, windrow } from '../service/serving.js';
 
@@ -94,6 +95,32 @@ it('a backup of a service under load opens, passes the check, and is a prefix of
     // Requests in flight when the backup ended may be in it.
     expect([values.length >= before.get(id)!, values.length <= after.get(id)! + BATCH]).toEqual([true, true]);
   }
+});
+
+it('a backup of a store with damaged samples is made and says so, and so does a restore of it', async () => {
+  const folder = temporaryFolder();
+  const [data, file, restored] = ['data', 'backup.db', 'restored'].map((name) => join(folder, name));
+  const client = await addClient(data!);
+  const server = await serve(['--data-dir', data!, ...quiet]);
+  const writing = writeOn(server, await tokenOf(server.url, client));
+  await expect.poll(() => Math.min(...writing.acknowledged.values())).toBeGreaterThan(0);
+  await writing.end();
+  server.child.kill('SIGTERM');
+  await server.ended;
+  const database = (await loadSqlite())(join(data!, 'windrow.db'));
+  database.exec('UPDATE "sample_log" SET "changes" = zeroblob(length("changes"))');
+  database.close();
+  expect(await windrowAlone('backup', data!, '--to', file!)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/backup\.db is a backup of the store, which is damaged: .* keep the backups from/),
+  });
+  expect(await windrowAlone('restore', file!, '--to', restored!)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/restored was restored, and is damaged: .* or restore another backup/),
+  });
+  expect((await windrowAlone('check', restored!)).code).toBe(1);
 });
 
 it('a restore replaces a store only with --force, and never one that a service has open', async () => {

@@ -9,7 +9,7 @@ import {
   stopUnfinished,
 } from '../../storage/index.js';
 import { isAddress } from '../../storage/postgres/address.js';
-import { argumentOf, type Command, type Given, requiredOf } from '../command.js';
+import { argumentOf, type Command, type Given, requiredOf, shellWord } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED, fileFailure } from '../failure.js';
 import { untilStopped } from '../files/temp-files.js';
 import { directoryIn } from '../store.js';
@@ -49,7 +49,7 @@ export const backup: Command = {
         throw fileFailure(error, file, 'write');
       });
       if (made.faults.length > 0) {
-        const mend = `run \`windrow check ${directory}\`, and keep the backups from before`;
+        const mend = `run \`windrow check ${shellWord(directory)}\`, and keep the backups from before`;
         return tellDamage(io, `${resolve(file)} is a backup of the store, which is damaged`, made.faults, mend);
       }
       await io.stderr.write(`windrow: ${resolve(file)} is a checked backup of the store (${made.byteCount} bytes)\n`);
@@ -77,7 +77,7 @@ export const restore: Command = {
         throw fileFailure(error, directory, 'write');
       });
       if (faults.length > 0) {
-        const mend = `run \`windrow check ${directory}\`, or restore another backup`;
+        const mend = `run \`windrow check ${shellWord(directory)}\`, or restore another backup`;
         return tellDamage(io, `the store in ${resolve(directory)} was restored, and is damaged`, faults, mend);
       }
       await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}\n`);
