@@ -205,6 +205,10 @@ describe('the service in an existing server', () => {
     [{ settings: { bodyBytesMax: 1.5 } }, 'the setting bodyBytesMax: expected a whole number of bytes, received 1.5'],
     [{ settings: { pollIntervalMs: 0 } }, 'the setting pollIntervalMs: expected a number from 1 up, received 0'],
     [{ settings: { pollIntervalMs: 1e12 } }, 'the setting pollIntervalMs: expected at most 86400000, received 1'],
+    [
+      { settings: { csvLineBytesMax: 50 } },
+      'the setting csvLineBytesMax: expected a number from 65536 up, received 50',
+    ],
     [{ store: 'postgres://a/b' }, 'expected dataDirectory or store, received both'],
     [{ store: 5 }, 'store: expected the address of a database, received 5'],
     [{ settings: { tokenLifetimeS: 1e13 } }, 'the setting tokenLifetimeS: expected at most 3153600000, received 1'],

@@ -51,6 +51,9 @@ export function addCorrelation(app: FastifyInstance, { random }: Pick<ServiceCon
   });
 }
 
+/** The status of an answer that was written to a connection itself, which ends with it. */
+export const answeredOn = new WeakMap<Socket, number>();
+
 /** Logs one line per request: what, by whom, and the outcome. No query, header or body. */
 export function addRequestLog(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
@@ -63,9 +66,6 @@ export function addRequestLog(app: FastifyInstance): void {
     else request.log.info({ ...describe(request), statusCode }, 'answered');
   });
 }
-
-/** The status of an answer that was written to a connection itself, which ends with it. */
-export const answeredOn = new WeakMap<Socket, number>();
 
 /** Logs the line of a request that was answered. */
 export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {

@@ -149,7 +149,7 @@ function createAnswer(
   onRequest: ReturnType<RouteParts['authorize']>,
 ) {
   const feeds = new Feeds(context);
-  context.metrics.watch('followers', 'Callers that follow series', () => feeds.count);
+  context.metrics.watch('followers', 'Callers that follow series', () => feeds.followerCount);
   return async (request: FastifyRequest, reply: FastifyReply, references: readonly SeriesReference[]) => {
     const { organisation } = principalOf(request);
     await checkSeries(context, organisation, references);

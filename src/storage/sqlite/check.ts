@@ -154,26 +154,28 @@ function isInSegments({ commit }: SampleLogRow, keys: readonly number[], progres
   );
 }
 
+type NamedSeries = Pick<SeriesRow, 'organisation' | keyof SeriesReference>;
+
 /** A series, for the beginning of a message. */
-function named({
-  organisation,
-  timeseriesId,
-  metric,
-}: Pick<SeriesRow, 'organisation' | keyof SeriesReference>): string {
+function named({ organisation, timeseriesId, metric }: NamedSeries): string {
   return `${organisation}: series ${JSON.stringify(timeseriesId)}, metric ${JSON.stringify(metric)}: `;
 }
 
 /** The same of a key; empty if its series is not there, or cannot be read. */
 function nameOfSeries(database: Database, shard: number, seriesKey: number): string {
   try {
-    const sql = 'SELECT "organisation", "timeseriesId", "metric" FROM "series" WHERE "shard" = ? AND "seriesKey" = ?';
-    const [row] = database.all(sql, [shard, seriesKey]);
-    // `as`: the table's columns.
-    return row === undefined ? '' : named(row as unknown as SeriesRow);
+    const row = seriesOf(database, shard, seriesKey);
+    return row === undefined ? '' : named(row);
   } catch (error) {
     if (error instanceof SqliteFailure) return '';
     throw error;
   }
+}
+
+function seriesOf(database: Database, shard: number, seriesKey: number): NamedSeries | undefined {
+  const sql = 'SELECT "organisation", "timeseriesId", "metric" FROM "series" WHERE "shard" = ? AND "seriesKey" = ?';
+  // `as`: the columns of the table.
+  return database.all(sql, [shard, seriesKey])[0] as unknown as NamedSeries | undefined;
 }
 
 const NAMES_MAX = 10;
@@ -181,8 +183,7 @@ const NAMES_MAX = 10;
 /** Some of the series that a damaged row is about, for a message. */
 function namesOf(database: Database, shard: number, keys: readonly number[]): string {
   const names = keys.slice(0, NAMES_MAX).map((key) => {
-    const sql = 'SELECT "timeseriesId", "metric" FROM "series" WHERE "shard" = ? AND "seriesKey" = ?';
-    const [row] = database.all(sql, [shard, key]);
+    const row = seriesOf(database, shard, key);
     return row === undefined ? `(key ${key}, deleted)` : `${JSON.stringify(row.timeseriesId)} ${row.metric}`;
   });
   if (names.length === 0) return '';

@@ -23,8 +23,8 @@ export class Reserve {
     this.#isHeld = this.#isWhole() || this.take();
   }
 
-  /** For messages: what the disk must have room for. */
-  get text(): string {
+  /** What the disk must have room for, in words. */
+  get description(): string {
     return `the ${this.#byteCount / 1024 / 1024} MiB of ${RESERVE}`;
   }
 

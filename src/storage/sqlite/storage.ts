@@ -296,7 +296,7 @@ export class SqliteStorage implements Storage {
   #refuseSome(): void {
     const refusal = this.#refusal;
     if (refusal === undefined && this.#hasRoom()) return;
-    const reason = refusal ?? new SqliteFailure('full', `there is no room for ${this.#parts.reserve.text}`);
+    const reason = refusal ?? new SqliteFailure('full', `there is no room for ${this.#parts.reserve.description}`);
     const jobs = this.#queue.splice(0);
     for (const job of jobs) {
       if (refusal === undefined && job.usesReserve) this.#queue.push(job);

@@ -52,7 +52,7 @@ type Place = readonly [timeseriesId: string, metric: string];
 
 /** How long a pattern waits for a version of the engine that takes it, before it is looked at again. */
 const LEFT_MS = 60_000;
-const LEFT = 'this version of windrow cannot plan the request; start one that can, or register the pattern anew';
+const LEFT_REASON = 'this version of windrow cannot plan the request; start one that can, or register the pattern anew';
 const SERIES_READ = 250;
 /** The most series that one transaction checks for patterns that are behind. */
 const SERIES_PER_TRANSACTION = 1000;
@@ -160,7 +160,7 @@ export class PatternMembers {
     if (row.state !== 'Created') await this.#setBehind(session, row);
     const transaction = await session.tx.get(requestTransactions, { organisation, transactionId: row.transactionId });
     if (transaction !== undefined) {
-      await noteRefusal(session, transaction, (message) => withRefusal(message, nameOf(row), LEFT));
+      await noteRefusal(session, transaction, (message) => withRefusal(message, nameOf(row), LEFT_REASON));
     }
     await this.#makeDue(session, itemId, context.clock.nowMs() + LEFT_MS);
   }

@@ -229,15 +229,14 @@ class Feed {
 
 /** The feeds of a service, by shard. */
 export class Feeds {
+  /** The number of followers, each of whom may have subscriptions to several feeds; `follow` counts them. */
+  followerCount = 0;
   readonly #context: ServiceContext;
   readonly #feeds = new Map<number, Feed>();
 
   constructor(context: ServiceContext) {
     this.#context = context;
   }
-
-  /** The number of followers, each of whom may have subscriptions to several feeds; `follow` counts them. */
-  count = 0;
 
   of(shard: number): Feed {
     const feed = this.#feeds.get(shard) ?? new Feed(this.#context, shard);

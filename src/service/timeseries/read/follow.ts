@@ -71,11 +71,11 @@ export async function follow(
 }
 
 async function* counted(feeds: Feeds, events: AsyncGenerator<string>): AsyncGenerator<string> {
-  feeds.count++;
+  feeds.followerCount++;
   try {
     yield* events;
   } finally {
-    feeds.count--;
+    feeds.followerCount--;
   }
 }
 

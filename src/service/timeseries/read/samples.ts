@@ -45,16 +45,15 @@ export async function readPage(
     const reference = references[index]!;
     const after = index === from?.seriesIndex ? from.timeMs : undefined;
     const found = await readPiece(context, organisation, reference, request, room + 1, after);
+    context.metrics.samplesRead.inc(Math.min(found.timeMs.length, room));
     if (found.timeMs.length > room) {
       const timeMs = found.timeMs.subarray(0, room);
       series.push({ ...reference, timeMs, value: found.value.subarray(0, room) });
-      context.metrics.samplesRead.inc(room);
       // If the page ended exactly before this series, its place is before all of its samples.
       const startMs = request.isDescending ? Number.MAX_VALUE : -Number.MAX_VALUE;
       return { series, next: { seriesIndex: index, timeMs: timeMs.at(-1) ?? after ?? startMs } };
     }
     if (found.timeMs.length > 0) series.push({ ...reference, ...found });
-    context.metrics.samplesRead.inc(found.timeMs.length);
     room -= found.timeMs.length;
     await afterWork(SERIES_WORK + found.timeMs.length);
   }
