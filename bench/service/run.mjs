@@ -87,7 +87,13 @@ async function benchIngest() {
   let run = 0;
   for (let round = 0; round < options.rounds; round++) {
     for (const { rival, batch, connections, runs } of cases) {
-      runs.push(await ingestOnce(rival, batch, connections, run++));
+      const one = await ingestOnce(rival, batch, connections, run++);
+      runs.push(one);
+      // A quarter of an hour passes before the table.
+      const load = `${rival}, ${batch} a body, ${connections} connections`;
+      console.error(
+        `round ${round + 1}/${options.rounds}: ${load}: ${Math.round(one.rate)}/s, p99 ${one.p99.toFixed(1)} ms`,
+      );
     }
   }
   const median = (runs, field) => runs.map((one) => one[field]).sort((a, b) => a - b)[runs.length >> 1];

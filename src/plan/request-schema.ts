@@ -23,11 +23,13 @@ export function requestSchema(): JsonSchema {
     $defs: {
       items: { type: 'array', minItems: 1, items: itemSchema() },
       series: seriesSchema,
-      output: outputSchema,
+      output: outputSchema(SERIES),
       step: stepSchema(),
     },
   };
 }
+
+const SERIES: JsonSchema = { $ref: '#/$defs/series' };
 
 const WHAT_IT_CHECKS =
   'The form of a request. What depends on meaning is found only when the request is planned, as by ' +
@@ -35,7 +37,8 @@ const WHAT_IT_CHECKS =
   'long durations are and which divide another, and what inputs refer to. A plan also takes names of operations, ' +
   'functions and choices in any case; here they are spelt as documented.';
 
-const seriesSchema = {
+/** A series that a step reads. */
+export const seriesSchema: JsonSchema = {
   type: 'object',
   properties: {
     timeseriesId: {
@@ -51,8 +54,10 @@ const seriesSchema = {
   additionalProperties: false,
 };
 
-// The metric Raw is reserved for samples from outside.
-const outputSchema = { $ref: '#/$defs/series', properties: { metric: { not: { const: 'Raw' } } } };
+/** A series that a step gives; the metric Raw is reserved for samples from outside. */
+export function outputSchema(series: JsonSchema): JsonSchema {
+  return { ...series, properties: { metric: { not: { const: 'Raw' } } } };
+}
 
 function itemSchema(): JsonSchema {
   return {
@@ -91,29 +96,55 @@ function stepSchema(): JsonSchema {
     properties: {
       operation: {
         type: 'string',
-        enum: operations.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+        enum: operations.flatMap(spellingsOf),
         description: 'What the step does; `windrow operations NAME` shows it with examples.',
       },
-      input: {
-        type: 'array',
-        minItems: 1,
-        items: { $ref: '#/$defs/series' },
-        description: 'The series that the step reads: samples from outside, or what other steps give.',
-      },
-      output: {
-        type: 'array',
-        minItems: 1,
-        maxItems: 1,
-        items: { $ref: '#/$defs/output' },
-        description: 'The series that the step gives, for other steps to read.',
-      },
+      ...seriesFields({ series: SERIES, output: { $ref: '#/$defs/output' } }),
       parameters: { type: 'object', description: 'What the operation needs to know; see the operation.' },
     },
     required: ['operation', 'input', 'output'],
     additionalProperties: false,
-    allOf: operations.map(parametersOf),
+    allOf: operations.map((operation) => ({
+      if: { properties: { operation: { enum: spellingsOf(operation) } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: schemaOf(operation),
+    })),
   };
 }
+
+/** The series that a step reads and the one that it gives, as schemas or references to them. */
+export interface SeriesSchemas {
+  readonly series: JsonSchema;
+  readonly output: JsonSchema;
+}
+
+/**
+ * The schema of a step of each operation, by the operation's name: a choice of these says the same as the conditions of
+ * `requestSchema`, and generators of clients make a type of each.
+ */
+export function stepSchemas(of: SeriesSchemas): Readonly<Record<string, JsonSchema>> {
+  const { input, output } = seriesFields(of);
+  const schemas = [...operationsByName.values()].map((operation) => {
+    const { properties, required = [], ...rules } = schemaOf(operation);
+    const schema = {
+      type: 'object',
+      description: textsOf(operation.name).summary,
+      properties: {
+        operation: { type: 'string', enum: spellingsOf(operation) },
+        input: { ...input, ...properties.input },
+        output,
+        parameters: { type: 'object', ...properties.parameters },
+      },
+      required: ['operation', 'input', 'output', ...required],
+      additionalProperties: false,
+      ...rules,
+    };
+    return [operation.name, schema] as const;
+  });
+  return Object.fromEntries(schemas);
+}
+
+type JsonFields<Name extends string> = Readonly<Record<Name, JsonSchema>>;
 
 const INPUT_COUNTS: Readonly<Record<Inputs, JsonSchema>> = {
   one: { maxItems: 1 },
@@ -125,9 +156,33 @@ const INPUT_COUNTS: Readonly<Record<Inputs, JsonSchema>> = {
   'one and a scalar, or more': {},
 };
 
-// The parameters of one operation, and how many inputs it takes.
-function parametersOf(operation: Operation): JsonSchema {
-  const { name, aliases = [], parameters, inputs = 'one' } = operation;
+/** The fields of a step that are alike for every operation. */
+function seriesFields({ series, output }: SeriesSchemas): JsonFields<'input' | 'output'> {
+  return {
+    input: {
+      type: 'array',
+      minItems: 1,
+      items: series,
+      description: 'The series that the step reads: samples from outside, or what other steps give.',
+    },
+    output: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1,
+      items: output,
+      description: 'The series that the step gives, for other steps to read.',
+    },
+  };
+}
+
+/** What holds for the steps of one operation: its parameters, and how many inputs it takes. */
+interface OperationSchema extends JsonSchema {
+  readonly properties: JsonFields<'input' | 'parameters'>;
+  readonly required?: readonly ['parameters'];
+}
+
+function schemaOf(operation: Operation): OperationSchema {
+  const { name, parameters, inputs = 'one' } = operation;
   const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
   const rules = rulesOf(operation);
   const needsParameters = required.length > 0 || rules.parameters.some((rule) => 'anyOf' in rule || 'oneOf' in rule);
@@ -138,14 +193,14 @@ function parametersOf(operation: Operation): JsonSchema {
     ...allOf(rules.parameters),
   };
   return {
-    if: { properties: { operation: { enum: [name, ...aliases] } } },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: {
-      properties: { parameters: { ...described, required }, input: INPUT_COUNTS[inputs] },
-      ...(needsParameters ? { required: ['parameters'] } : {}),
-      ...allOf(rules.step),
-    },
+    properties: { parameters: { ...described, required }, input: INPUT_COUNTS[inputs] },
+    ...(needsParameters ? { required: ['parameters'] } : {}),
+    ...allOf(rules.step),
   };
+}
+
+function spellingsOf({ name, aliases = [] }: Operation): readonly string[] {
+  return [name, ...aliases];
 }
 
 // How the parameters of a step, and its inputs, must fit together: what the operation says, and what follows from the

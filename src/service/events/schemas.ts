@@ -18,12 +18,30 @@ const fieldSchemas: Readonly<Record<FieldType, Type.TSchema>> = {
   object: orNull(Type.Object({}, { additionalProperties: true })),
 };
 
+const sourceEvent = { Type: Type.String(), Event: Type.Object({}, { additionalProperties: true }) };
+
+const fieldsOf = (schemas: typeof fieldSchemas) =>
+  Object.fromEntries(eventFieldNames.map((field) => [field, Type.Optional(schemas[eventFields[field]])]));
+
+/** An event of an answer, which may have more fields one day. */
 const event = Type.Object({
-  ...Object.fromEntries(eventFieldNames.map((field) => [field, Type.Optional(fieldSchemas[eventFields[field]])])),
-  sourceEvent: Type.Optional(
-    orNull(Type.Object({ Type: Type.String(), Event: Type.Object({}, { additionalProperties: true }) })),
-  ),
+  ...fieldsOf(fieldSchemas),
+  sourceEvent: Type.Optional(orNull(Type.Object(sourceEvent))),
 });
+
+const only = { additionalProperties: false };
+const key = Type.Optional(orNull(Type.String({ minLength: 1, maxLength: 256 })));
+
+/** An event of a request. */
+const writtenEvent = Type.Object(
+  {
+    ...fieldsOf({ ...fieldSchemas, instant: orNull(Type.String({ description: 'ISO 8601' })) }),
+    id: key,
+    ercollectionid: key,
+    sourceEvent: Type.Optional(orNull(Type.Object(sourceEvent, only))),
+  },
+  only,
+);
 
 const collectionHeader = { ercollectionid: Type.String({ description: 'The id of the event collection' }) };
 
@@ -73,7 +91,7 @@ export const writeSchema = {
   headers: Type.Object({
     ercollectionid: Type.Optional(Type.String({ description: 'The collection for events that do not name theirs' })),
   }),
-  body: Type.Union([event, Type.Array(event)]),
+  body: Type.Union([writtenEvent, Type.Array(writtenEvent, { minItems: 1, maxItems: EVENTS_MAX })]),
   response: { 200: stored, 201: stored },
 };
 

@@ -1,4 +1,5 @@
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.js';
+import { operationsBody } from './openapi-operations.js';
 
 // The errors that each route may answer, for /openapi.json. test/service/error-answers.test.ts causes each of them,
 // and every test of the service fails if a route answers one that is missing here.
@@ -103,8 +104,8 @@ function responseOf({ description, headers = {} }: ErrorAnswer) {
   };
 }
 
-// Streamed bodies and answers, for /openapi.json. They are not in the schemas of the routes, since Fastify would check
-// and serialise by these.
+// Bodies and answers that the routes check and write themselves, for /openapi.json. They are not in the schemas of the
+// routes, since Fastify would check and serialise by these.
 
 /** What an OpenAPI operation has in addition to its route's schemas. */
 export interface StreamedForms {
@@ -123,21 +124,38 @@ const header = (name: string, description: string, schema: object = text) => ({
 
 const pageToken = header('continuationToken', 'JSON: paging.continuationToken of the page before');
 
-const sample = {
-  type: 'object',
-  required: ['timestamp', 'val'],
-  properties: {
-    timeseriesId: { ...text, description: 'Leave it out if the path names it' },
-    metric: { ...text, default: 'Raw' },
-    timestamp: {
-      type: ['string', 'number'],
-      description: 'ISO 8601, or epoch seconds, milli-, micro- or nanoseconds, told apart by size',
-    },
-    val: { type: ['number', 'null'], description: 'null means missing: not stored, but counted' },
+const seriesName = { type: ['string', 'null'], minLength: 1, maxLength: 256 };
+
+const sampleFields = {
+  metric: { ...seriesName, default: 'Raw' },
+  timestamp: {
+    type: ['string', 'number'],
+    description: 'ISO 8601, or epoch seconds, milli-, micro- or nanoseconds, told apart by size',
+  },
+  val: { type: ['number', 'null'], description: 'null means missing: not stored, but counted' },
+};
+
+/** Samples of any series. */
+const samples = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['timeseriesId', 'timestamp', 'val'],
+    properties: { timeseriesId: { ...seriesName, type: 'string' }, ...sampleFields },
+    additionalProperties: false,
   },
 };
 
-const samples = { type: 'array', items: sample };
+/** Samples of the series that the path names. */
+const seriesSamples = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['timestamp', 'val'],
+    properties: { timeseriesId: { ...seriesName, description: 'As in the path, or left out' }, ...sampleFields },
+    additionalProperties: false,
+  },
+};
 
 const streamed = (csv: string) => ({
   [NDJSON_TYPE]: { schema: { ...text, description: 'A sample as a JSON object on each line' } },
@@ -145,7 +163,7 @@ const streamed = (csv: string) => ({
   [COLUMNS_TYPE]: { schema: { ...text, format: 'binary', description: 'Frames of two columns, see docs/service.md' } },
 });
 
-const writing: StreamedForms = {
+const writing = (json: object, csv: string): StreamedForms => ({
   parameters: [
     header('Content-Encoding', 'gzip for a compressed body', { ...text, enum: ['gzip', 'identity'] }),
     header('source', 'The queue that delivered the body; requires partition and offset'),
@@ -155,11 +173,11 @@ const writing: StreamedForms = {
   requestBody: {
     required: true,
     content: {
-      [JSON_TYPE]: { schema: samples },
-      ...streamed('timestamp,timeseriesId,metric,value, or a column for each series; of one series timestamp,value'),
+      [JSON_TYPE]: { schema: json },
+      ...streamed(csv),
     },
   },
-};
+});
 
 const page = {
   type: 'object',
@@ -208,8 +226,10 @@ const listing: StreamedForms = {
 };
 
 export const streamedForms: Readonly<Record<string, StreamedForms>> = {
-  'post /core/samples': writing,
-  'post /core/timeseries/{timeseriesId}/samples': writing,
+  'post /operations': { requestBody: operationsBody },
+  'post /core/operations': { requestBody: operationsBody },
+  'post /core/samples': writing(samples, 'timestamp,timeseriesId,metric,value, or a column for each series'),
+  'post /core/timeseries/{timeseriesId}/samples': writing(seriesSamples, 'timestamp,value'),
   'get /core/samples': reading,
   'get /core/timeseries/{timeseriesId}/samples': reading,
   'get /core/samples/live': following,

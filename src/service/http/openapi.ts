@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { CORRELATION_ID } from './correlation.js';
 import { errorAnswersOf, errorComponents, namedOperations, streamedForms } from './openapi-answers.js';
+import { operationComponents } from './openapi-operations.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -44,6 +45,7 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
       },
       components: {
         ...errorComponents,
+        schemas: { ...errorComponents.schemas, ...operationComponents },
         parameters: { CorrelationId: correlationId },
         securitySchemes: {
           client: { type: 'http', scheme: 'basic', description: 'Client id and secret, for the token endpoint.' },

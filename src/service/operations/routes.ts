@@ -36,7 +36,6 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
         '(stream), at the boundaries of its frequency (Batch), or once (Batch without one). An item of a result ' +
         'that there is replaces the one before. Answered with the transaction of the request, whose ' +
         'transactionIDList names one for each item, in their order.',
-      body: schemas.operationsBody,
       querystring: schemas.operationsQuery,
       response: { 200: schemas.dryRunAnswer, 202: statusAnswer },
     },

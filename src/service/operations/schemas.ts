@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
-import { operationNames } from '../../operations/index.js';
 import { envelopeSchema, nullableText, oneOf, pageSchema } from '../http/envelope.js';
 import { transactionStates } from '../status/request-states.js';
 
-// For /openapi.json and for serialising answers: the engine checks the body, with better errors.
+// For /openapi.json and for serialising answers. The body is in http/openapi-operations.ts.
 
 const seriesReference = Type.Object({
   timeseriesId: Type.String(),
@@ -11,22 +10,6 @@ const seriesReference = Type.Object({
 });
 
 const processingType = oneOf(['stream', 'Batch']);
-
-const operationStep = Type.Object({
-  operation: oneOf(operationNames),
-  input: Type.Array(seriesReference),
-  output: Type.Array(seriesReference),
-  parameters: Type.Optional(Type.Object({}, { additionalProperties: true })),
-});
-
-export const operationsBody = Type.Array(
-  Type.Object({
-    metric: Type.String({ description: 'The name of the result' }),
-    operations: Type.Array(operationStep),
-    processingType,
-    frequency: Type.Optional(oneOf(['PT15M', 'PT1H', 'PT24H'], 'For a batch; without it, a batch runs once')),
-  }),
-);
 
 export const operationsQuery = Type.Object(
   { dryRun: Type.Optional(Type.Boolean({ description: 'Returns the plan and its costs without storing anything' })) },

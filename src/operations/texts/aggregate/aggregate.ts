@@ -198,8 +198,8 @@ export const aggregateRules = (): OperationRules => ({
     ...functionRules(),
     // Only windows at the borders of an interval can be empty.
     when(
-      { ...is('empty', 'zero', 'hold'), required: ['empty', 'window'] },
-      { properties: { window: { ...has('every'), properties: { type: { const: 'sliding' } } } } },
+      { allOf: [is('empty', 'zero', 'hold'), has('window')] },
+      { properties: { window: { allOf: [has('every'), is('type', 'sliding')] } } },
     ),
     when(
       { properties: { window: is('size', 'Monthly', 'Yearly', 'P1M', 'P1Y') }, required: ['window'] },
