@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { LIMIT_HEADERS } from '../../src/service/http/limits.js';
 import { openTestService, type TestService } from './app.js';
 
 const PAGE = 'https://app.example.com';
@@ -30,7 +31,9 @@ describe('--cors-origin', () => {
     }
     const refused = await service.app.inject({ url: '/core/timeseries', headers: { origin: PAGE } });
     expect([refused.statusCode, refused.headers['access-control-allow-origin']]).toEqual([401, PAGE]);
-    expect(refused.headers['access-control-expose-headers']).toContain('x-correlation-id');
+    for (const name of ['x-correlation-id', ...LIMIT_HEADERS]) {
+      expect(refused.headers['access-control-expose-headers']).toContain(name);
+    }
     expect(refused.headers['access-control-allow-credentials']).toBeUndefined();
     expect((await service.app.inject({ url: '/nowhere' })).statusCode).toBe(404);
     expect((await service.app.inject({ method: 'OPTIONS', url: '/nowhere' })).statusCode).toBe(404);

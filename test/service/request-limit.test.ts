@@ -1,5 +1,6 @@
 import fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LIMIT_HEADERS } from '../../src/service/http/limits.js';
 import { windrowService } from '../../src/service/index.js';
 import { StorageError } from '../../src/storage/errors.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
@@ -35,6 +36,7 @@ describe('7.2: 429', () => {
     service.clock.advance(20_000);
     const answer = await service.app.inject({ url: '/core/timeseries', headers });
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '40']);
+    expect(LIMIT_HEADERS.map((name) => answer.headers[name])).toEqual([String(MAX), '0', '40']);
     expect(answer.json()).toEqual({
       status: { code: '429', message: 'too many requests: at most 5 a minute; try again in 40 seconds' },
       data: {},

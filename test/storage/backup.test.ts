@@ -12,8 +12,10 @@ import {
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
+import { faultsOfContent } from '../../src/storage/sqlite/check.js';
 import { loadSqlite } from '../../src/storage/sqlite/database.js';
 import type { Storage } from '../../src/storage/storage.js';
+import { itemCheckpoints } from '../../src/storage/tables/operations.js';
 import { commandPath } from '../service/serving.js';
 import { temporaryDirectory } from './open-temporary.js';
 
@@ -78,6 +80,29 @@ describe('the file of a backup', () => {
       await expect(backupStore(directory, join(directory, file)), file).rejects.toMatchObject({ code: 'arguments' });
     }
     expect(readFileSync(join(directory, 'windrow.db'))).toEqual(before);
+  });
+
+  it('is read in turns of the event loop, in each of which it can be stopped', async () => {
+    const storage = await open('store');
+    const row = { organisation: 'acme', itemId: 'one', positions: '[]', emittedMs: null, sampleCount: 0, byteCount: 0 };
+    const rest = { lacksUntilMs: null, state: new Uint8Array(0), checksum: 0 };
+    const rows = Array.from({ length: 200 }, (_, ordinal) => ({ ...row, ...rest, ordinal }));
+    await storage.transaction(0, (tx) => tx.insertAll(itemCheckpoints, rows));
+    await storage.close();
+    const database = (await loadSqlite({ readOnly: true }))(join(folder, 'store', 'windrow.db'));
+    let askedCount = 0;
+    const askedInTurns: number[] = [];
+    const timer = setInterval(() => askedInTurns.push(askedCount));
+    const reading = faultsOfContent(database, () => {
+      // Long enough for the timer to be due.
+      for (const untilMs = performance.now() + 2; performance.now() < untilMs; );
+      if (++askedCount === 6) throw new Error('stopped');
+    });
+    await expect(reading).rejects.toThrow('stopped');
+    clearInterval(timer);
+    database.close();
+    expect(askedCount).toBe(6);
+    expect(new Set(askedInTurns).size).toBeGreaterThan(3);
   });
 
   it('is never a device, a pipe or a folder', async () => {

@@ -156,7 +156,7 @@ describe('the upkeep of a store', () => {
     expect(await backupStore(directory, file)).toMatchObject({ faults });
     expect(await restoreStore(file, join(folder, 'restored'), false)).toEqual(faults);
     const again = await open();
-    const message = faults[0]!.slice(name.length);
+    const message = faults[0]!.slice('acme: '.length);
     await expect(read(again, 'Raw')).rejects.toMatchObject({ code: 'storage.damaged', message });
     expect((await read(again, 'Other')).timeMs).toHaveLength(20_000);
     expect((await read(again, 'Raw', { untilMs: 4096 * 60_000 })).timeMs).toHaveLength(4096);

@@ -1,6 +1,7 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { ServiceContext } from '../context.js';
+import { LIMIT_HEADERS } from './limits.js';
 
 /** Lets pages of the configured origins call the service from a browser (Fetch standard, section 3.3). */
 export async function addCors(app: FastifyInstance, { settings }: ServiceContext): Promise<void> {
@@ -10,7 +11,7 @@ export async function addCors(app: FastifyInstance, { settings }: ServiceContext
     origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'DELETE'],
     // Headers that pages may read beside the usual ones.
-    exposedHeaders: ['x-correlation-id', 'retry-after', 'www-authenticate'],
+    exposedHeaders: ['x-correlation-id', 'retry-after', 'www-authenticate', ...LIMIT_HEADERS],
     maxAge: 600,
   };
   await app.register(cors, {

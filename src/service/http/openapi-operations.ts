@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../operations/parameters.js';
 import { outputSchema, seriesSchema, stepSchemas } from '../../plan/request-schema.js';
 import { JSON_TYPE } from './media-types.js';
 
-// The body of POST /operations, for /openapi.json. It is not in the schemas of the routes: the planner checks a request,
+// The body of POST /operations, for /openapi.json. It is not in the schemas of the routes: the planner checks requests,
 // with better errors.
 
 const schemas = '#/components/schemas';

@@ -201,7 +201,7 @@ export class SampleStore {
   /** Samples in time order; if descending, still in time order, but taken from the end. Empty for an unknown series. */
   async read(tx: Reader, organisation: string, of: SeriesReference, range: SampleRange = {}): Promise<Columns> {
     const found = await this.#find(tx, organisation, of);
-    return found === undefined ? NO_COLUMNS : readInParts(tx, found, range, this.#partSamplesMin);
+    return found === undefined ? NO_COLUMNS : naming(of, readInParts(tx, found, range, this.#partSamplesMin));
   }
 
   /** The number of final samples in a range. Most are not read: damage is found by `check`. */
@@ -218,7 +218,7 @@ export class SampleStore {
    */
   async check(tx: Reader, organisation: string, of: SeriesReference, range: TimeRange): Promise<number | undefined> {
     const opened = await this.#open(tx, organisation, of, range);
-    return opened === undefined ? undefined : checkSamples(tx, opened, range);
+    return opened === undefined ? undefined : naming(of, checkSamples(tx, opened, range));
   }
 
   async #open(
@@ -426,6 +426,17 @@ export class SampleStore {
    */
   prepareMove(tx: Reader, untilCommit: number, options: CompactOptions = {}): Promise<Move | undefined> {
     return this.#compaction.prepare(tx, untilCommit, options);
+  }
+}
+
+/** Names the series in the error of damaged samples, which know no more than its key. */
+async function naming<Result>({ timeseriesId, metric }: SeriesReference, reading: Promise<Result>): Promise<Result> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof DamagedSamplesError)) throw error;
+    const name = `series ${JSON.stringify(timeseriesId)}, metric ${JSON.stringify(metric)}`;
+    throw new DamagedSamplesError(`${name}: ${error.message}`, { cause: error });
   }
 }
 

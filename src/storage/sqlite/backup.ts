@@ -56,7 +56,7 @@ export async function backupStore(directory: string, target: string, isReplacing
     await checkSource(path);
     const faults = await writeUnfinished(file, async (unfinished, check) => {
       await copyStore(path, unfinished, check);
-      const found = await checkCopyOf(path, unfinished, 'run `windrow check`, and restore an earlier backup');
+      const found = await checkCopyOf(path, unfinished, 'run `windrow check`, and restore an earlier backup', check);
       // Again: a process may have made or opened it meanwhile.
       await refuse();
       check();
@@ -104,7 +104,7 @@ export async function restoreStore(file: string, directory: string, isReplacing:
     created = prepareDataDirectory(directory);
     const faults = await writeUnfinished(path, async (unfinished, check) => {
       await copyStore(file, unfinished, check);
-      const found = await checkCopyOf(file, unfinished, ANOTHER);
+      const found = await checkCopyOf(file, unfinished, ANOTHER, check);
       // Again: a process may have made or opened a store meanwhile.
       await refuseStore(path, directory, isReplacing);
       check();
@@ -168,16 +168,17 @@ async function copyStore(path: string, unfinished: string, check: () => void): P
 /**
  * Makes the copy a single file, without a write-ahead log beside it, checks it and syncs it.
  *
+ * @param check throws to stop it.
  * @returns what is damaged of its content, which is not read in a store of an older version.
  */
-async function checkCopyOf(source: string, copy: string, mend: string): Promise<readonly string[]> {
+async function checkCopyOf(source: string, copy: string, mend: string, check: () => void): Promise<readonly string[]> {
   const open = await loadSqlite();
   const database = open(copy);
   let faults: readonly string[];
   try {
     database.all('PRAGMA journal_mode = DELETE');
     checkStoreIn(database, source, mend);
-    faults = readVersion(database, source, {}) === newestVersion() ? faultsOfContent(database) : [];
+    faults = readVersion(database, source, {}) === newestVersion() ? await faultsOfContent(database, check) : [];
     // Whoever opens it sees that it is a copy, even if its file gets the number of the one that it was copied from.
     writeMeta(database, 'file', 'copied');
   } finally {

@@ -1,17 +1,16 @@
 import { join } from 'node:path';
 import type { SeriesReference } from '../../core/series.js';
 import { StorageError } from '../errors.js';
+import { nextTurn } from '../next-turn.js';
 import { inspectRow, nameOfRow } from '../samples/log-row.js';
 import { compactedOf, type Progress, START } from '../samples/progress.js';
 import { unpackProvisional, unpackSegments } from '../samples/segments.js';
 import { columnNames, quote } from '../sql/statements.js';
 import type { Table } from '../table.js';
-import { checkpointChecksum, type ItemCheckpointRow, itemCheckpoints } from '../tables/operations.js';
+import { checkpointChecksum, itemCheckpoints } from '../tables/operations.js';
 import {
-  type ProvisionalRow,
   provisionalSamples,
   type SampleLogRow,
-  type SegmentRow,
   type SeriesRow,
   sampleLog,
   sampleProgress,
@@ -47,7 +46,7 @@ export async function checkStore(directory: string): Promise<StoreReport> {
   }
   const open = await loadSqlite();
   try {
-    const report = readStore(open, path);
+    const report = await readStore(open, path);
     const unreadable = report.faults.length === 0 ? undefined : findUnreadable(path, ON_ANOTHER_DISK);
     if (unreadable !== undefined) throw unreadable;
     return report;
@@ -60,7 +59,7 @@ export async function checkStore(directory: string): Promise<StoreReport> {
   }
 }
 
-function readStore(open: OpenDatabase, path: string): StoreReport {
+async function readStore(open: OpenDatabase, path: string): Promise<StoreReport> {
   let database: Database | undefined;
   try {
     database = open(path);
@@ -69,7 +68,7 @@ function readStore(open: OpenDatabase, path: string): StoreReport {
     const faults: string[] = faultsOf(database).map((fault) => `${FILE_NAME}: ${fault}`);
     if (version === 0) faults.push(`${FILE_NAME}: the file is empty; restore a backup`);
     const isOlder = version > 0 && version < newestVersion();
-    const counts = isOlder || version === 0 ? NOTHING : readAll(database, faults);
+    const counts = isOlder || version === 0 ? NOTHING : await readAll(database, faults);
     return { version, isOlder, faults, ...counts };
   } finally {
     if (database?.isInTransaction) database.exec('ROLLBACK');
@@ -77,10 +76,14 @@ function readStore(open: OpenDatabase, path: string): StoreReport {
   }
 }
 
-/** The faults of what a store of this version holds, a sentence each; those of the file itself are not looked for. */
-export function faultsOfContent(database: Database): readonly string[] {
+/**
+ * The faults of what a store of this version holds, a sentence each; those of the file itself are not looked for.
+ *
+ * @param check throws to stop it; asked again and again.
+ */
+export async function faultsOfContent(database: Database, check: () => void): Promise<readonly string[]> {
   const faults: string[] = [];
-  readAll(database, faults);
+  await readAll(database, faults, check);
   return faults;
 }
 
@@ -92,7 +95,11 @@ const NOTHING = {
   checkpointCount: 0,
 };
 
-function readAll(database: Database, faults: string[]): Omit<StoreReport, 'version' | 'isOlder' | 'faults'> {
+async function readAll(
+  database: Database,
+  faults: string[],
+  check = () => {},
+): Promise<Omit<StoreReport, 'version' | 'isOlder' | 'faults'>> {
   const count = { ...NOTHING };
   const countOf = new Map<string, number>();
   const attempt = (work: () => void, name = () => ''): void => {
@@ -104,7 +111,9 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     }
   };
   const nameOf = (shard: number, seriesKey: number) => () => nameOfSeries(database, shard, seriesKey);
-  eachRow<SegmentRow>(database, segments, faults, (row, shard) => {
+  const eachRow = <Row>(table: Table<Row>, work: (row: Row, shard: number) => void) =>
+    readRows(database, table, faults, work, check);
+  await eachRow(segments, (row, shard) => {
     count.segmentCount++;
     count.sampleCount += row.sampleCount;
     const key = `${shard} ${row.seriesKey}`;
@@ -112,8 +121,8 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     attempt(() => unpackSegments([row]), nameOf(shard, row.seriesKey));
   });
   const progressOf = new Map<number, Progress>();
-  eachRow<Progress>(database, sampleProgress, faults, (row, shard) => void progressOf.set(shard, row));
-  eachRow<SampleLogRow>(database, sampleLog, faults, (row, shard) => {
+  await eachRow(sampleProgress, (row, shard) => void progressOf.set(shard, row));
+  await eachRow(sampleLog, (row, shard) => {
     attempt(() => {
       const { heads, damage } = inspectRow(row);
       const isCompacted = isInSegments(row, heads.keys, progressOf.get(shard) ?? START);
@@ -124,17 +133,17 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
       faults.push(`${fault}${namesOf(database, shard, heads.keys)}`);
     });
   });
-  eachRow<ItemCheckpointRow>(database, itemCheckpoints, faults, (row) => {
+  await eachRow(itemCheckpoints, (row) => {
     const { itemId, ordinal, checksum } = row;
     count.checkpointCount++;
     if (checksum !== checkpointChecksum(row)) {
       faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged; the service recomputes it`);
     }
   });
-  eachRow<ProvisionalRow>(database, provisionalSamples, faults, (row, shard) => {
+  await eachRow(provisionalSamples, (row, shard) => {
     attempt(() => unpackProvisional(row), nameOf(shard, row.seriesKey));
   });
-  eachRow(database, series, faults, (row, shard) => {
+  await eachRow(series, (row, shard) => {
     count.seriesCount++;
     const found = countOf.get(`${shard} ${row.seriesKey}`) ?? 0;
     if (found === row.sampleCount) return;
@@ -193,15 +202,18 @@ function namesOf(database: Database, shard: number, keys: readonly number[]): st
 const ROWS_READ = 64;
 
 /**
- * Reads all rows of a table in the order of its key, some at a time. A page that cannot be read is a fault and ends
- * the table.
+ * Reads all rows of a table in the order of its key, some in each turn of the event loop. A page that cannot be read is
+ * a fault and ends the table.
+ *
+ * @param check throws to stop it.
  */
-function eachRow<Row>(
+async function readRows<Row>(
   database: Database,
   table: Table<Row>,
   faults: string[],
   work: (row: Row, shard: number) => void,
-): void {
+  check: () => void,
+): Promise<void> {
   const key = ['shard', ...table.key].map(quote).join(', ');
   const names = ['shard', ...columnNames(table)].map(quote).join(', ');
   const places = ['shard', ...table.key].map(() => '?').join(', ');
@@ -210,6 +222,8 @@ function eachRow<Row>(
     for (;;) {
       const where = after === undefined ? '' : `WHERE (${key}) > (${places})`;
       const sql = `SELECT ${names} FROM ${quote(table.name)} ${where} ORDER BY ${key} LIMIT ${ROWS_READ}`;
+      await nextTurn();
+      check();
       const rows = database.all(sql, after);
       const last = rows.at(-1);
       after = last === undefined ? undefined : ['shard', ...table.key].map((name) => last[name] ?? null);

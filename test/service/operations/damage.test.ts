@@ -90,7 +90,9 @@ describe('damaged samples', () => {
     }
     expect((await itemTransactions()).get('of room')).toMatchObject({
       state: 'Failed',
-      message: expect.stringMatching(/200 stored samples from .* are damaged on the disk/),
+      message: expect.stringMatching(
+        /^series "room", metric "Raw": 200 stored samples from .* are damaged on the disk/,
+      ),
     });
     expect((await itemTransactions()).get('of hall')).toMatchObject({ state: 'Active', retryCount: 0 });
     await rig.append(change(hall, 200, 300));
