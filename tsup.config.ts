@@ -55,7 +55,8 @@ async function removeSpace({ name }: { readonly name: string }): Promise<void> {
     module: true,
     compress: false,
     mangle: false,
-    format: { preserve_annotations: true, comments: false },
+    // Node shows the line of an error that nobody catches.
+    format: { preserve_annotations: true, comments: false, max_line_len: 3000 },
     sourceMap: { content: map, url: `${basename(name)}.map` },
   });
   if (packed.code === undefined) throw new Error(`terser gave no code for ${name}`);
@@ -72,7 +73,7 @@ async function writeTwin({ name }: { readonly name: string }): Promise<void> {
   const text = (await readFile(name, 'utf8')).replace(/^\/\/# sourceMappingURL=.*$/m, '');
   // CommonJS has no import.meta: the place of the file is told by its own name.
   const define = { 'import.meta.url': 'moduleUrl' };
-  const twin = await transform(text, { format: 'cjs', target: 'node20', minify: true, define });
+  const twin = await transform(text, { format: 'cjs', target: 'node20', minify: true, define, lineLimit: 1000 });
   const isPlaced = twin.code.includes('moduleUrl');
   const code = isPlaced ? `var moduleUrl=require('node:url').pathToFileURL(__filename).href;${twin.code}` : twin.code;
   await writeFile(name.replace(/js$/, 'cjs'), code.replace(/(["']\.\/[\w-]+)\.js(["'])/g, '$1.cjs$2'));

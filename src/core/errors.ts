@@ -79,8 +79,8 @@ export class WindrowError extends Error {
 
   constructor(code: ErrorCode, message: string, details: { cause?: unknown; options?: readonly OptionHint[] } = {}) {
     super(message, details);
-    // The classes below set `name` themselves, because minifying the published code shortens class names.
-    this.name = new.target.name;
+    // Not the class's own name, which is shortened in the published code. Classes below set theirs.
+    this.name = 'WindrowError';
     this.code = code;
     this.options = details.options ?? [];
   }

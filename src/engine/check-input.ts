@@ -1,5 +1,6 @@
 import { describeValue, InputError } from '../core/errors.js';
 import { isKnownTime, type Series, seriesName } from '../core/series.js';
+import { isTyped } from '../core/typed-array.js';
 import { isRising } from '../kernels/check.js';
 
 /** Fewer times are checked one by one. */
@@ -17,7 +18,7 @@ export function checkColumns(series: Series): void {
   if (!series) checkList(series);
   const { timeseriesId, metric, timeMs, value } = series;
   const isNamed = typeof timeseriesId === 'string' && typeof metric === 'string';
-  if (!isNamed || !(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
+  if (!isNamed || !isTyped(timeMs, 'Float64Array') || !isTyped(value, 'Float64Array')) {
     const expected = isNamed ? 'timeMs and value as Float64Array' : 'timeseriesId and metric as texts';
     throw new InputError('input.columns', `${seriesName(series)}: expected ${expected}`);
   }

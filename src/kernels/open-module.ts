@@ -3,26 +3,23 @@ const compiled = new Map<string, WebAssembly.Module | undefined>();
 
 /**
  * Instantiates a module of kernels over a memory and returns its exports. Undefined if there is no SIMD, or if the
- * platform forbids compiling this many bytes synchronously (Chrome before 115, outside workers); then the JavaScript
- * loops do all the work.
+ * platform forbids compiling: for pages whose Content-Security-Policy lacks 'wasm-unsafe-eval', and of this many bytes
+ * synchronously in Chrome before 115, outside workers. Then the JavaScript loops do all the work.
  *
  * @param text the module's bytes as `scripts/build-kernels.mjs` encodes them.
  */
 export function openModule(text: string, memory: WebAssembly.Memory): unknown {
-  if (!compiled.has(text)) compiled.set(text, compile(text));
-  const module = compiled.get(text);
-  return module === undefined ? undefined : new WebAssembly.Instance(module, { env: { memory } }).exports;
-}
-
-function compile(text: string): WebAssembly.Module | undefined {
-  const bytes = bytesOf(text);
-  if (!WebAssembly.validate(bytes)) return undefined;
-  try {
-    return new WebAssembly.Module(bytes);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
+  if (!compiled.has(text)) {
+    let module: WebAssembly.Module | undefined;
+    try {
+      module = new WebAssembly.Module(bytesOf(text));
+    } catch {
+      // It cannot be compiled here.
+    }
+    compiled.set(text, module);
   }
+  const module = compiled.get(text);
+  return module && new WebAssembly.Instance(module, { env: { memory } }).exports;
 }
 
 // The text begins with 88 letters: 86 numbers in their order, and two that say that the next one is 86 or 172 more.

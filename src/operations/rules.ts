@@ -11,13 +11,8 @@ export interface OperationRules {
   readonly step?: readonly JsonSchema[];
 }
 
-// Linters ask for required properties to be named where they are required.
-export const has = (...names: string[]): JsonSchema => ({
-  properties: Object.fromEntries(names.map((name) => [name, true])),
-  required: names,
-});
-export const oneOf = (...names: string[]): JsonSchema =>
-  names.length === 1 ? has(...names) : { anyOf: names.map((name) => has(name)) };
+export const has = (...names: string[]): JsonSchema => ({ required: names });
+export const oneOf = (...names: string[]): JsonSchema => ({ anyOf: names.map((name) => has(name)) });
 export const without = (...names: string[]): JsonSchema => ({ not: oneOf(...names) });
 export const is = (name: string, ...values: unknown[]): JsonSchema => ({
   properties: { [name]: { enum: values } },

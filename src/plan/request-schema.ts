@@ -23,13 +23,11 @@ export function requestSchema(): JsonSchema {
     $defs: {
       items: { type: 'array', minItems: 1, items: itemSchema() },
       series: seriesSchema,
-      output: outputSchema(SERIES),
+      output: outputSchema,
       step: stepSchema(),
     },
   };
 }
-
-const SERIES: JsonSchema = { $ref: '#/$defs/series' };
 
 const WHAT_IT_CHECKS =
   'The form of a request. What depends on meaning is found only when the request is planned, as by ' +
@@ -54,10 +52,8 @@ export const seriesSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-/** A series that a step gives; the metric Raw is reserved for samples from outside. */
-export function outputSchema(series: JsonSchema): JsonSchema {
-  return { ...series, properties: { metric: { not: { const: 'Raw' } } } };
-}
+// The metric Raw is reserved for samples from outside.
+const outputSchema = { $ref: '#/$defs/series', properties: { metric: { not: { const: 'Raw' } } } };
 
 function itemSchema(): JsonSchema {
   return {
@@ -99,7 +95,7 @@ function stepSchema(): JsonSchema {
         enum: operations.flatMap(spellingsOf),
         description: 'What the step does; `windrow operations NAME` shows it with examples.',
       },
-      ...seriesFields({ series: SERIES, output: { $ref: '#/$defs/output' } }),
+      ...seriesFields({ series: { $ref: '#/$defs/series' }, output: { $ref: '#/$defs/output' } }),
       parameters: { type: 'object', description: 'What the operation needs to know; see the operation.' },
     },
     required: ['operation', 'input', 'output'],
@@ -107,7 +103,7 @@ function stepSchema(): JsonSchema {
     allOf: operations.map((operation) => ({
       if: { properties: { operation: { enum: spellingsOf(operation) } } },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: schemaOf(operation),
+      then: conditionsOf(operation),
     })),
   };
 }
@@ -119,27 +115,26 @@ export interface SeriesSchemas {
 }
 
 /**
- * The schema of a step of each operation, by the operation's name: a choice of these says the same as the conditions of
- * `requestSchema`, and generators of clients make a type of each.
+ * The schema of a step of each operation, by the operation's name. It leaves out how parameters and inputs must fit
+ * together, as generators of clients make `any` of a type with conditions.
  */
 export function stepSchemas(of: SeriesSchemas): Readonly<Record<string, JsonSchema>> {
   const { input, output } = seriesFields(of);
   const schemas = [...operationsByName.values()].map((operation) => {
-    const { properties, required = [], ...rules } = schemaOf(operation);
+    const { name, inputs = 'one' } = operation;
     const schema = {
       type: 'object',
-      description: textsOf(operation.name).summary,
+      description: textsOf(name).summary,
       properties: {
         operation: { type: 'string', enum: spellingsOf(operation) },
-        input: { ...input, ...properties.input },
+        input: { ...input, ...INPUT_COUNTS[inputs] },
         output,
-        parameters: { type: 'object', ...properties.parameters },
+        parameters: { type: 'object', ...parametersSchema(operation) },
       },
-      required: ['operation', 'input', 'output', ...required],
+      required: ['operation', 'input', 'output', ...(needsParameters(operation) ? ['parameters'] : [])],
       additionalProperties: false,
-      ...rules,
     };
-    return [operation.name, schema] as const;
+    return [name, schema] as const;
   });
   return Object.fromEntries(schemas);
 }
@@ -175,28 +170,40 @@ function seriesFields({ series, output }: SeriesSchemas): JsonFields<'input' | '
   };
 }
 
-/** What holds for the steps of one operation: its parameters, and how many inputs it takes. */
-interface OperationSchema extends JsonSchema {
-  readonly properties: JsonFields<'input' | 'parameters'>;
-  readonly required?: readonly ['parameters'];
-}
-
-function schemaOf(operation: Operation): OperationSchema {
-  const { name, parameters, inputs = 'one' } = operation;
-  const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
+// What holds for the steps of one operation.
+function conditionsOf(operation: Operation): JsonSchema {
+  const { inputs = 'one' } = operation;
   const rules = rulesOf(operation);
-  const needsParameters = required.length > 0 || rules.parameters.some((rule) => 'anyOf' in rule || 'oneOf' in rule);
-  const described = {
-    description: textsOf(name).summary,
-    properties: mapped(parameterSchemas(operation)),
-    additionalProperties: false,
-    ...allOf(rules.parameters),
-  };
   return {
-    properties: { parameters: { ...described, required }, input: INPUT_COUNTS[inputs] },
-    ...(needsParameters ? { required: ['parameters'] } : {}),
+    properties: {
+      parameters: { ...parametersSchema(operation), ...allOf(rules.parameters) },
+      input: INPUT_COUNTS[inputs],
+    },
+    ...(needsParameters(operation) ? { required: ['parameters'] } : {}),
     ...allOf(rules.step),
   };
+}
+
+function parametersSchema(operation: Operation): JsonSchema {
+  return {
+    description: textsOf(operation.name).summary,
+    properties: mapped(parameterSchemas(operation)),
+    required: requiredOf(operation),
+    additionalProperties: false,
+  };
+}
+
+function requiredOf({ parameters }: Operation): readonly string[] {
+  return Object.keys(parameters).filter((name) => parameters[name]?.isRequired);
+}
+
+function needsParameters(operation: Operation): boolean {
+  return requiredOf(operation).length > 0 || rulesOf(operation).parameters.some(isDemand);
+}
+
+/** Whether a rule asks for one of several parameters. */
+function isDemand(rule: JsonSchema): boolean {
+  return 'anyOf' in rule || 'oneOf' in rule;
 }
 
 function spellingsOf({ name, aliases = [] }: Operation): readonly string[] {
@@ -245,14 +252,13 @@ const INSTANT = `${DATE}([T ](${CLOCK}(:[0-5]\\d(\\.\\d+)?)?|24:00(:00(\\.0+)?)?
 
 const whole = (pattern: string): string => `^${pattern}$`;
 const intervals: readonly JsonSchema[] = [
-  { enum: [...intervalNames, 'P1M', 'P1Y'] },
-  { pattern: whole(`(?=.*[1-9])${DURATION}`) },
+  { type: 'string', enum: [...intervalNames, 'P1M', 'P1Y'] },
+  { type: 'string', pattern: whole(DURATION) },
 ];
 
 /** Patterns for formats that an editor may not know. */
 const FORMATS: Readonly<Record<string, JsonSchema>> = {
-  // In `allOf`, as the parameter may have a pattern of its own.
-  duration: { allOf: [{ pattern: whole(DURATION) }] },
+  duration: { pattern: whole(DURATION) },
   interval: { anyOf: intervals },
   'date-time': { pattern: whole(INSTANT) },
   date: { pattern: whole(DATE) },
@@ -261,7 +267,7 @@ const FORMATS: Readonly<Record<string, JsonSchema>> = {
 
 /** Patterns for texts without a format, by the names of their fields. */
 const TEXTS: Readonly<Record<string, JsonSchema>> = {
-  since: { anyOf: [...intervals, { pattern: whole(INSTANT) }] },
+  since: { anyOf: [...intervals, { type: 'string', pattern: whole(INSTANT) }] },
   start: { pattern: whole(`${CLOCK}(:[0-5]\\d)?`) },
   end: { pattern: whole(`(${CLOCK}(:[0-5]\\d)?|24:00)`) },
 };

@@ -1,7 +1,9 @@
 import { type ErrorCode, WindrowError } from '../core/errors.js';
 
 /** An error of the store. */
-export class StorageError extends WindrowError {}
+export class StorageError extends WindrowError {
+  override name = 'StorageError';
+}
 
 /** Whether the store refuses what it may take later, rather than our own code fails. */
 export function isRefusal(error: unknown): error is StorageError {

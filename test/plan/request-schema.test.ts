@@ -71,6 +71,11 @@ describe('the schema of a request', () => {
     },
   );
 
+  test('accepts a duration in place of the name of an interval', () => {
+    const request = requestOf('Aggregate', { function: 'WeightedAverage', interval: 'PT15M' });
+    expect([schema.Check(request), isPlanned(request)]).toEqual([true, true]);
+  });
+
   test('accepts the request files of the documentation', () => {
     const folder = new URL('../../docs/examples/', import.meta.url);
     const files = readdirSync(folder).filter((name) => name.endsWith('.json'));

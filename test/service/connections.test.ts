@@ -42,6 +42,24 @@ const tokenHead = (length: number) =>
   'POST /idm/ims/connect/token HTTP/1.1\r\nhost: x\r\nauthorization: Basic eDp5\r\n' +
   `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${length}\r\n\r\n`;
 
+it.each(['/core/samples', '/operations', '/core/events', '/core/retention'])(
+  'a client that still sends a body too large for %s reads the answer, and may go on',
+  async (path) => {
+    const service = await openTestService({ settings: { bodyBytesMax: 100_000 } });
+    onTestFinished(() => service.close());
+    const url = await service.app.listen({ port: 0 });
+    const { authorization } = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    // More than the buffers of a connection hold.
+    const body = ' '.repeat(30_000_000);
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\nercollectionid: main\r\n`;
+    const fields = `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const client = await talk(url, `${head}${fields}${body}GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await expect.poll(() => client.text.match(/HTTP\/1.1 \d+/g)?.length).toBe(2);
+    expect(client.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+    expect(client.isClosed).toBe(false);
+  },
+);
+
 describe('requests that are sent ahead of the answers', () => {
   let service: TestService;
   let url: string;

@@ -81,7 +81,9 @@ describe('a request of operations', () => {
     ['an operation that there is not', [[itemOf('Rund', {})]], false],
     ['two inputs of one', [[itemOf('Abs', {}, 2)]], false],
     ['a parameter missing', [[itemOf('Round', {})]], false],
-    ['a scalar and two inputs', [[itemOf('Add', { scalar: 1 }, 2)]], false],
+    ['a frequency of a stream', [[{ ...good, processingType: 'stream', frequency: 'PT15M' }]], false],
+    ['a result that is called Raw', [[named('Raw')]], false],
+    ['an interval as a duration', [[itemOf('Aggregate', { function: 'WeightedAverage', interval: 'PT15M' })]], true],
   ])('%s', async (_, requests, isGood) => {
     const schema = schemaOf('/core/operations');
     for (const request of requests as readonly unknown[]) {
@@ -89,6 +91,14 @@ describe('a request of operations', () => {
       expect([schema.Check(request), taken]).toEqual([isGood, isGood]);
     }
   });
+});
+
+it('a request whose parameters and inputs do not fit together is left to the planner', async () => {
+  const request = [itemOf('Add', { scalar: 1 }, 2)];
+  expect([schemaOf('/operations').Check(request), await isTaken('/operations?dryRun=true', request)]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 const sample = { timestamp: '2024-01-31T12:00:00Z', val: 1 };

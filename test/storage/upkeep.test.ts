@@ -154,7 +154,7 @@ describe('the upkeep of a store', () => {
     // A backup of it is made, as all else is whole, but says so; so does a restore.
     const file = join(folder, 'damaged.db');
     expect(await backupStore(directory, file)).toMatchObject({ faults });
-    expect(await restoreStore(file, join(folder, 'restored'), false)).toEqual(faults);
+    expect(await restoreStore(file, join(folder, 'restored'), false)).toEqual({ isOlder: false, faults });
     const again = await open();
     const message = faults[0]!.slice('acme: '.length);
     await expect(read(again, 'Raw')).rejects.toMatchObject({ code: 'storage.damaged', message });

@@ -1,7 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkStore, openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
+import {
+  backupStore,
+  checkStore,
+  openSqliteStorage,
+  restoreStore,
+  type SqliteOptions,
+} from '../../src/storage/index.js';
 import { createSampleStore } from '../../src/storage/samples/store.js';
 import type { Migration } from '../../src/storage/sqlite/schema.js';
 import { defineTable, integer, type Table, text, textOrNull } from '../../src/storage/table.js';
@@ -89,6 +95,15 @@ describe('versions of a store', () => {
     expect(await checkStore(directory)).toMatchObject({ isOlder: false, faults: [] });
     execute('PRAGMA user_version = 3');
     expect(await checkStore(directory)).toMatchObject({ version: 3, isOlder: true, faults: [] });
+  });
+
+  it('a backup or a restore of an older store says that its samples were not read', async () => {
+    await (await open({})).close();
+    const copy = join(directory, 'copy.db');
+    expect(await backupStore(directory, copy)).toMatchObject({ isOlder: false, faults: [] });
+    execute('PRAGMA user_version = 3');
+    expect(await backupStore(directory, copy)).toMatchObject({ isOlder: true, faults: [] });
+    expect(await restoreStore(copy, join(directory, 'restored'), false)).toEqual({ isOlder: true, faults: [] });
   });
 
   it('a check of an empty file finds a fault', async () => {

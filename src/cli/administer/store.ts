@@ -52,7 +52,9 @@ export const backup: Command = {
         const mend = `run \`windrow check ${shellWord(directory)}\`, and keep the backups from before`;
         return tellDamage(io, `${resolve(file)} is a backup of the store, which is damaged`, made.faults, mend);
       }
-      await io.stderr.write(`windrow: ${resolve(file)} is a checked backup of the store (${made.byteCount} bytes)\n`);
+      const what = made.isOlder ? 'a backup' : 'a checked backup';
+      const more = made.isOlder ? `; ${OLDER}` : '';
+      await io.stderr.write(`windrow: ${resolve(file)} is ${what} of the store (${made.byteCount} bytes)${more}\n`);
       return EXIT_DONE;
     };
     return untilStopped(io, copy, stopUnfinished);
@@ -73,14 +75,17 @@ export const restore: Command = {
     const file = argumentOf(given, restore);
     const directory = directoryIn(given, restore, '--to', 'PostgreSQL has pg_restore and pg_basebackup for that');
     const copy = async () => {
-      const faults = await restoreStore(file, directory, given.options.has('--force')).catch((error: unknown) => {
-        throw fileFailure(error, directory, 'write');
-      });
+      const { faults, isOlder } = await restoreStore(file, directory, given.options.has('--force')).catch(
+        (error: unknown) => {
+          throw fileFailure(error, directory, 'write');
+        },
+      );
       if (faults.length > 0) {
         const mend = `run \`windrow check ${shellWord(directory)}\`, or restore another backup`;
         return tellDamage(io, `the store in ${resolve(directory)} was restored, and is damaged`, faults, mend);
       }
-      await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}\n`);
+      const more = isOlder ? `; ${OLDER}` : '';
+      await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}${more}\n`);
       return EXIT_DONE;
     };
     return untilStopped(io, copy, stopUnfinished);
@@ -118,12 +123,16 @@ function directoryOf(given: Given, command: Command, expected: string): string {
   throw new WindrowError('arguments', `${command.name}: ${expected}`);
 }
 
+/** What was checked of a store of an older version. */
+const OLDER =
+  'of an older windrow: only the structure of its file was checked; start the service once, which upgrades it, and ' +
+  'check again';
+
 function described({ faults, version, isOlder, ...counts }: StoreReport): string {
   const found = faults.map((fault) => `DAMAGED       ${fault}`);
   if (isOlder) {
-    const mend = 'start the service once, which upgrades it, and check again';
     const whole = found.length === 0 ? ['its file is whole'] : found;
-    const scope = `version ${version}, of an older windrow: only the structure of its file was checked; ${mend}`;
+    const scope = `version ${version}, ${OLDER}`;
     return `${[...whole, scope].join('\n')}\n`;
   }
   const lines = [

@@ -1,5 +1,6 @@
 import { CheckpointError, describeValue } from '../../core/errors.js';
 import { hashBytes, hashText } from '../../core/hash.js';
+import { isTyped } from '../../core/typed-array.js';
 import type { Plan } from '../../plan/plan.js';
 import type { RunSettings } from '../options.js';
 
@@ -84,7 +85,7 @@ export function openCheckpoint(letters: Letters, bytes: Uint8Array, plan: Plan, 
 }
 
 function checkHeader(letters: Letters, bytes: unknown): asserts bytes is Uint8Array {
-  if (!(bytes instanceof Uint8Array)) {
+  if (!isTyped(bytes, 'Uint8Array')) {
     const received = describeValue(bytes);
     throw new CheckpointError(
       'checkpoint.format',

@@ -3,6 +3,7 @@ import type { Instant } from '../../core/instant.js';
 import { filled } from '../../core/pattern.js';
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import { type Place, SourceMatcher } from '../../core/source-matcher.js';
+import { isTyped } from '../../core/typed-array.js';
 import { planEveryIn } from '../../plan/patterns.js';
 import type { Plan } from '../../plan/plan.js';
 import { FinishedRun, type Run } from '../batch/run.js';
@@ -71,7 +72,7 @@ function joinCheckpoints(unused: number, first: Uint8Array, second: Uint8Array):
 }
 
 function splitCheckpoint(bytes: Uint8Array): { unused: number; first: Uint8Array; second: Uint8Array } {
-  const isOurs = bytes instanceof Uint8Array && bytes.length >= HEADER_LENGTH;
+  const isOurs = isTyped(bytes, 'Uint8Array') && bytes.length >= HEADER_LENGTH;
   if (!isOurs || String.fromCharCode(...bytes.subarray(0, 4)) !== LETTERS) {
     const expected = 'a checkpoint of a plan with patterns';
     throw new CheckpointError('checkpoint.format', `the bytes are not ${expected}`);

@@ -1,4 +1,5 @@
 import { describeValue, InputError } from '../../core/errors.js';
+import { isTyped } from '../../core/typed-array.js';
 import { checkAttached, checkEachTime } from '../check-input.js';
 import type { FleetSamples } from './fleet-sink.js';
 
@@ -26,11 +27,11 @@ export function takeInput(
   join: (timeseriesId: string) => number,
 ): TakenInput {
   const { member, timeMs, value, source = 0 } = input ?? {};
-  if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
+  if (!isTyped(timeMs, 'Float64Array') || !isTyped(value, 'Float64Array')) {
     throw new InputError('input.columns', 'samples: expected timeMs and value as Float64Array');
   }
   if (timeMs.length === 0) checkAttached(timeMs, 'samples');
-  if (!(member instanceof Uint32Array || Array.isArray(member))) {
+  if (!(isTyped(member, 'Uint32Array') || Array.isArray(member))) {
     const received = describeValue(member);
     throw new InputError('input.columns', `member: expected a Uint32Array or a list of names, received ${received}`);
   }
@@ -43,8 +44,8 @@ export function takeInput(
     throw new InputError('input.columns', `source: expected ${expected}, received ${describeValue(source)}`);
   }
   checkEachTime(timeMs, () => 'timeMs');
-  if (member instanceof Uint32Array) checkNumbers(member, memberCount);
-  return { source, timeMs, value, member: member instanceof Uint32Array ? member : numbersOf(member, join) };
+  if (isTyped(member, 'Uint32Array')) checkNumbers(member, memberCount);
+  return { source, timeMs, value, member: isTyped(member, 'Uint32Array') ? member : numbersOf(member, join) };
 }
 
 function checkNumbers(member: Uint32Array, memberCount: number): void {

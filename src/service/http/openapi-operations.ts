@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../operations/parameters.js';
-import { outputSchema, seriesSchema, stepSchemas } from '../../plan/request-schema.js';
+import { seriesSchema, stepSchemas } from '../../plan/request-schema.js';
 import { JSON_TYPE } from './media-types.js';
 
 // The body of POST /operations, for /openapi.json. It is not in the schemas of the routes: the planner checks requests,
@@ -15,36 +15,49 @@ const stepComponents = Object.fromEntries(
 );
 
 const name = { type: 'string', minLength: 1, maxLength: 256 };
+const resultMetric = { ...name, not: { enum: ['Raw'] } };
 
-const item: JsonSchema = {
-  type: 'object',
-  properties: {
-    metric: { ...name, description: 'The name of the result' },
-    operations: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: `${schemas}/OperationStep` } },
-    processingType: {
-      type: 'string',
-      enum: ['stream', 'Stream', 'batch', 'Batch'],
-      description: 'stream: computed as samples arrive; batch: at the boundaries of its frequency, or once',
-    },
-    frequency: {
-      type: 'string',
-      enum: ['PT15M', 'PT1H', 'PT24H'],
-      description: 'Of a batch; without it, it runs once',
-    },
-  },
-  required: ['metric', 'operations', 'processingType'],
-  additionalProperties: false,
+const itemFields = {
+  metric: { ...resultMetric, description: 'The name of the result' },
+  operations: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: `${schemas}/OperationStep` } },
 };
+
+const required = ['metric', 'operations', 'processingType'];
 
 /** The components that the body refers to. */
 export const operationComponents: Readonly<Record<string, JsonSchema>> = {
-  OperationItem: item,
+  OperationItem: {
+    oneOf: [{ $ref: `${schemas}/StreamItem` }, { $ref: `${schemas}/BatchItem` }],
+    description: 'Names of types, operations, functions and choices may be in any case; here they are as documented',
+  },
+  StreamItem: {
+    type: 'object',
+    description: 'Computed as samples arrive',
+    properties: { ...itemFields, processingType: { type: 'string', enum: ['stream', 'Stream'] } },
+    required,
+    additionalProperties: false,
+  },
+  BatchItem: {
+    type: 'object',
+    description: 'Computed at the boundaries of its frequency; without one, once',
+    properties: {
+      ...itemFields,
+      processingType: { type: 'string', enum: ['batch', 'Batch'] },
+      frequency: { type: 'string', enum: ['PT15M', 'PT1H', 'PT24H'] },
+    },
+    required,
+    additionalProperties: false,
+  },
   OperationStep: {
     oneOf: Object.keys(stepComponents).map((component) => ({ $ref: `${schemas}/${component}` })),
-    description: 'Names of operations, functions and choices may be written in any case; here they are as documented',
   },
   SeriesReference: seriesSchema,
-  ResultReference: outputSchema(series),
+  ResultReference: {
+    type: 'object',
+    properties: { timeseriesId: name, metric: resultMetric },
+    required: ['timeseriesId', 'metric'],
+    additionalProperties: false,
+  },
   ...stepComponents,
 };
 

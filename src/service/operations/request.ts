@@ -92,13 +92,16 @@ function lengthOf(list: unknown): number {
 }
 
 // Results are series of the store, so the rules of their names apply.
-function checkNames({ items }: Plan): void {
-  const issues = items.flatMap(({ output }, index): Issue[] => {
-    const names = { '/metric': output.metric, '/operations': output.timeseriesId };
-    return Object.entries(names).flatMap(([below, name]) => {
+function checkNames({ items, steps }: Plan): void {
+  const issues = items.flatMap(({ output, step }, index): Issue[] => {
+    const names = {
+      [`/${index}/metric`]: output.metric,
+      [`${steps[step]!.pointer}/output/0/timeseriesId`]: output.timeseriesId,
+    };
+    return Object.entries(names).flatMap(([pointer, name]) => {
       const expected = nameProblem(name);
       if (expected === undefined) return [];
-      return [{ pointer: `/${index}${below}`, code: 'request.value', expected, received: JSON.stringify(name) }];
+      return [{ pointer, code: 'request.value', expected, received: JSON.stringify(name) }];
     });
   });
   if (issues.length > 0) throw new RequestError(issues);

@@ -27,10 +27,16 @@ const BUSY_MS_MAX = 5000;
 const ANOTHER = 'restore another backup';
 const CHECK_DISKS = 'check the disks, their permissions and the system log';
 
-export interface Backup {
-  readonly byteCount: number;
-  /** What is damaged of the samples and results in it, a sentence each, as in the store: all else is whole. */
+/** A copy of a store whose file is whole. */
+export interface Copy {
+  /** Whether an older version wrote the store: then its samples and results were not read. */
+  readonly isOlder: boolean;
+  /** What is damaged of these, a sentence each, as in the store: all else is whole. */
   readonly faults: readonly string[];
+}
+
+export interface Backup extends Copy {
+  readonly byteCount: number;
 }
 
 /**
@@ -54,7 +60,7 @@ export async function backupStore(directory: string, target: string, isReplacing
   await refuse();
   try {
     await checkSource(path);
-    const faults = await writeUnfinished(file, async (unfinished, check) => {
+    const copy = await writeUnfinished(file, async (unfinished, check) => {
       await copyStore(path, unfinished, check);
       const found = await checkCopyOf(path, unfinished, 'run `windrow check`, and restore an earlier backup', check);
       // Again: a process may have made or opened it meanwhile.
@@ -65,7 +71,7 @@ export async function backupStore(directory: string, target: string, isReplacing
       return found;
     });
     sync(dirname(file));
-    return { byteCount: statSync(file).size, faults };
+    return { byteCount: statSync(file).size, ...copy };
   } catch (error) {
     const failure = copyFailure(error);
     if (failure?.kind === 'full') throw fullDisk(file, failure);
@@ -89,9 +95,8 @@ async function checkSource(path: string): Promise<void> {
  * Restores a backup into a directory.
  *
  * @param isReplacing allows it to replace a store that no process has open.
- * @returns what is damaged of the samples and results in it, a sentence each.
  */
-export async function restoreStore(file: string, directory: string, isReplacing: boolean): Promise<readonly string[]> {
+export async function restoreStore(file: string, directory: string, isReplacing: boolean): Promise<Copy> {
   const path = join(directory, FILE_NAME);
   checkReadable(file);
   if (isNoFolder(directory)) {
@@ -102,7 +107,7 @@ export async function restoreStore(file: string, directory: string, isReplacing:
   try {
     await checkBackup(file);
     created = prepareDataDirectory(directory);
-    const faults = await writeUnfinished(path, async (unfinished, check) => {
+    const copy = await writeUnfinished(path, async (unfinished, check) => {
       await copyStore(file, unfinished, check);
       const found = await checkCopyOf(file, unfinished, ANOTHER, check);
       // Again: a process may have made or opened a store meanwhile.
@@ -113,7 +118,7 @@ export async function restoreStore(file: string, directory: string, isReplacing:
       return found;
     });
     sync(directory);
-    return faults;
+    return copy;
   } catch (error) {
     removeEmpty(created);
     const failure = copyFailure(error);
@@ -169,23 +174,24 @@ async function copyStore(path: string, unfinished: string, check: () => void): P
  * Makes the copy a single file, without a write-ahead log beside it, checks it and syncs it.
  *
  * @param check throws to stop it.
- * @returns what is damaged of its content, which is not read in a store of an older version.
  */
-async function checkCopyOf(source: string, copy: string, mend: string, check: () => void): Promise<readonly string[]> {
+async function checkCopyOf(source: string, copy: string, mend: string, check: () => void): Promise<Copy> {
   const open = await loadSqlite();
   const database = open(copy);
+  let isOlder: boolean;
   let faults: readonly string[];
   try {
     database.all('PRAGMA journal_mode = DELETE');
     checkStoreIn(database, source, mend);
-    faults = readVersion(database, source, {}) === newestVersion() ? await faultsOfContent(database, check) : [];
+    isOlder = readVersion(database, source, {}) < newestVersion();
+    faults = isOlder ? [] : await faultsOfContent(database, check);
     // Whoever opens it sees that it is a copy, even if its file gets the number of the one that it was copied from.
     writeMeta(database, 'file', 'copied');
   } finally {
     database.close();
   }
   sync(copy);
-  return faults;
+  return { isOlder, faults };
 }
 
 /** @param file what is blamed: of a copy, that from which it was made. */

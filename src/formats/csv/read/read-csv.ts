@@ -1,5 +1,6 @@
 import { describeValue, wrongOption } from '../../../core/errors.js';
 import type { Series } from '../../../core/series.js';
+import { isTyped } from '../../../core/typed-array.js';
 import { SeriesParts } from '../../series-parts.js';
 import type { CsvReaderOptions, CsvSummary } from '../options.js';
 import { checkReaderOptions } from './check-options.js';
@@ -25,7 +26,7 @@ export function readCsv(
 ): { readonly series: Series[]; readonly summary: CsvSummary } {
   checkReaderOptions(options);
   const isText = typeof csv === 'string';
-  if (!isText && !(csv instanceof Uint8Array)) throw wrongOption('csv', 'text or its bytes', describeValue(csv));
+  if (!isText && !isTyped(csv, 'Uint8Array')) throw wrongOption('csv', 'text or its bytes', describeValue(csv));
   const parts = new SeriesParts();
   const own: CsvReaderOptions = { fileName: 'csv', ...options, ...(isText && { encoding: 'utf-8' }) };
   const reader = new FileReader(own, parts.add, { isPatient: true });

@@ -198,8 +198,8 @@ export const aggregateRules = (): OperationRules => ({
     ...functionRules(),
     // Only windows at the borders of an interval can be empty.
     when(
-      { allOf: [is('empty', 'zero', 'hold'), has('window')] },
-      { properties: { window: { allOf: [has('every'), is('type', 'sliding')] } } },
+      { ...is('empty', 'zero', 'hold'), required: ['empty', 'window'] },
+      { properties: { window: { ...has('every'), properties: { type: { const: 'sliding' } } } } },
     ),
     when(
       { properties: { window: is('size', 'Monthly', 'Yearly', 'P1M', 'P1Y') }, required: ['window'] },
@@ -218,7 +218,11 @@ const functionRules = (): readonly JsonSchema[] => [
   when(is('function', 'Percentile'), has('percentile')),
   when(is('function', 'Coverage'), oneOf('maxhold', 'maxgap')),
   when(is('function', 'TimeInState', 'Transitions'), oneOf('lower', 'upper')),
-  when(is('function', 'WeightedAverage'), is('interval', 'QuarterHourly')),
+  // Or a duration of as long.
+  when(is('function', 'WeightedAverage'), {
+    properties: { interval: { pattern: '^(QuarterHourly|P.*)$' } },
+    required: ['interval'],
+  }),
   when(is('method', 'linear'), without('maxhold')),
   ...Object.entries(FUNCTIONS_WITH).map(([name, functions]) => when(has(name), is('function', ...functions))),
 ];
