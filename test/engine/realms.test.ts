@@ -71,7 +71,9 @@ it('a page whose policy forbids WebAssembly has the same results', async () => {
     runInContext(outputFiles[0]!.text, page);
     const run: Run = runInContext(
       `windrow.runBatch(
-        windrow.createPlan([windrow.pipeline('a').mul(2).round(3).aggregate({ function: 'Average', interval: 'Hourly' }).as('M')]),
+        windrow.createPlan([
+          windrow.pipeline('a').mul(2).round(3).aggregate({ function: 'Average', interval: 'Hourly' }).as('M'),
+        ]),
         [{ timeseriesId: 'a', metric: 'Raw', timeMs, value }],
       )`,
       page,
