@@ -20,6 +20,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 
 /** The disk is full: nothing was written. Reads still work. */
 export class StorageFullError extends StorageError {
+  override name = 'StorageFullError';
   /** In words, after which "still work" can stand. */
   readonly stillWorks: string;
 
@@ -31,6 +32,7 @@ export class StorageFullError extends StorageError {
 
 /** The store was lost during a commit: it took effect as a whole or not at all, but which of the two is not known. */
 export class UnknownCommitError extends StorageError {
+  override name = 'UnknownCommitError';
   constructor(message: string, options?: { cause?: unknown }) {
     super('storage.unknown', message, options);
   }
@@ -38,6 +40,7 @@ export class UnknownCommitError extends StorageError {
 
 /** Another owner has the claim now: nothing was written. */
 export class StaleClaimError extends StorageError {
+  override name = 'StaleClaimError';
   constructor(message: string) {
     super('storage.claim', message);
   }
@@ -45,6 +48,7 @@ export class StaleClaimError extends StorageError {
 
 /** Stored samples differ from what was written, most likely by a flipped bit. */
 export class DamagedSamplesError extends StorageError {
+  override name = 'DamagedSamplesError';
   constructor(message: string, options?: { cause?: unknown }) {
     super('storage.damaged', message, options);
   }
@@ -52,6 +56,7 @@ export class DamagedSamplesError extends StorageError {
 
 /** A row with this key exists. */
 export class DuplicateKeyError extends StorageError {
+  override name = 'DuplicateKeyError';
   readonly table: string;
 
   constructor(table: string, message: string) {

@@ -54,7 +54,7 @@ export function addOverloadProtection(app: FastifyInstance, { settings, schedule
   });
 }
 
-/** Of answers to a client whose requests are counted: the most in a minute, what is left, the seconds to the next one. */
+/** On answers to a client whose requests are counted: the most in a minute, what is left, seconds to the next one. */
 export const LIMIT_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'] as const;
 
 /** Answers 429 with `Retry-After` if a client makes more than `requestsPerMinuteMax` requests. */
