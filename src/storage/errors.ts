@@ -33,6 +33,7 @@ export class StorageFullError extends StorageError {
 /** The store was lost during a commit: it took effect as a whole or not at all, but which of the two is not known. */
 export class UnknownCommitError extends StorageError {
   override name = 'UnknownCommitError';
+
   constructor(message: string, options?: { cause?: unknown }) {
     super('storage.unknown', message, options);
   }
@@ -41,6 +42,7 @@ export class UnknownCommitError extends StorageError {
 /** Another owner has the claim now: nothing was written. */
 export class StaleClaimError extends StorageError {
   override name = 'StaleClaimError';
+
   constructor(message: string) {
     super('storage.claim', message);
   }
@@ -49,6 +51,7 @@ export class StaleClaimError extends StorageError {
 /** Stored samples differ from what was written, most likely by a flipped bit. */
 export class DamagedSamplesError extends StorageError {
   override name = 'DamagedSamplesError';
+
   constructor(message: string, options?: { cause?: unknown }) {
     super('storage.damaged', message, options);
   }
