@@ -48,6 +48,7 @@ export function createOpeningService(
   checkSettings(options.settings ?? {});
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(defaultSettings, name));
   if (misplaced !== undefined) throw new TypeError(`${misplaced}: expected it among the settings: { ${misplaced}: … }`);
+  if (options.storage === undefined) checkPlace(options);
   const settings = Object.freeze({ ...defaultSettings, ...options.settings });
   const opening =
     options.storage ??
@@ -93,12 +94,22 @@ async function openOwnStorage(
   clock: Clock,
   waiting: Waiting,
 ): Promise<Storage> {
+  if (store !== undefined && store !== '') {
+    return openStorage({ address: store, clock, waitMsMax: storeWaitMsMax, ...waiting });
+  }
+  const directory = dataDirectory!; // just checked
+  prepareDataDirectory(directory);
+  return openStorage({ directory, clock });
+}
+
+/** @throws TypeError unless the options say where the store is, once. */
+function checkPlace({ dataDirectory, store }: ServiceOptions): void {
   if (store !== undefined && typeof store !== 'string') {
     throw new TypeError(`store: expected the address of a database, received ${describeValue(store)}`);
   }
   if (store !== undefined && store !== '') {
     if (dataDirectory !== undefined) throw new TypeError('expected dataDirectory or store, received both');
-    return openStorage({ address: store, clock, waitMsMax: storeWaitMsMax, ...waiting });
+    return;
   }
   if (typeof dataDirectory !== 'string' || dataDirectory === '') {
     throw new TypeError('expected dataDirectory, store, or a storage of your own; received none of them');
@@ -106,6 +117,4 @@ async function openOwnStorage(
   if (isAddress(dataDirectory)) {
     throw new TypeError('dataDirectory: expected a folder, received the address of a database; give it as store');
   }
-  prepareDataDirectory(dataDirectory);
-  return openStorage({ directory: dataDirectory, clock });
 }

@@ -42,7 +42,7 @@ const tokenHead = (length: number) =>
   'POST /idm/ims/connect/token HTTP/1.1\r\nhost: x\r\nauthorization: Basic eDp5\r\n' +
   `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${length}\r\n\r\n`;
 
-it.each(['/core/samples', '/operations', '/core/events', '/core/retention'])(
+it.each(['/core/samples', '/operations', '/core/events', '/core/retention', '/idm/ims/connect/token'])(
   'a client that still sends a body too large for %s reads the answer, and may go on',
   async (path) => {
     const service = await openTestService({ settings: { bodyBytesMax: 100_000 } });
@@ -52,7 +52,8 @@ it.each(['/core/samples', '/operations', '/core/events', '/core/retention'])(
     // More than the buffers of a connection hold.
     const body = ' '.repeat(30_000_000);
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\nercollectionid: main\r\n`;
-    const fields = `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const type = path.startsWith('/idm') ? 'application/x-www-form-urlencoded' : 'application/json';
+    const fields = `content-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n`;
     const client = await talk(url, `${head}${fields}${body}GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n`);
     await expect.poll(() => client.text.match(/HTTP\/1.1 \d+/g)?.length).toBe(2);
     expect(client.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);

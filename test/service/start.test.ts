@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../src/service/http/app.js';
+import { startServer } from '../../src/service/server.js';
 import { systemRandom } from '../../src/service/system.js';
 import { silentLog } from './silent-log.js';
 
@@ -15,4 +16,11 @@ it('a start takes as long as its plugins need, as on a busy machine', async () =
   await app.ready();
   await app.close();
   expect(isLoaded).toBe(true);
+});
+
+it('a server without a place for its store is refused before it listens', async () => {
+  const lines: string[] = [];
+  const logDestination = { write: (line: string) => void lines.push(line) };
+  await expect(startServer({ logDestination })).rejects.toThrow('expected dataDirectory, store, or a storage');
+  expect(lines).toEqual([]);
 });

@@ -71,14 +71,20 @@ export function addErrorHandler(app: FastifyInstance): void {
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, details, headers } = describeError(error, request);
   logFailure(error, statusCode, request);
-  // Fastify ends the connection of a body that is refused, and a client that still sends it would not read the answer.
-  // Without that, the rest is read and dropped; `endStalls` ends what does not come.
-  reply.removeHeader('connection');
+  keepConnection(reply);
   return reply
     .code(statusCode)
     .headers(headers)
     .type('application/json')
     .send(errorEnvelope(statusCode, message, details));
+}
+
+/**
+ * Fastify ends the connection of a body that is refused, and a client that still sends it would not read the answer.
+ * Without that, the rest is read and dropped; `endStalls` ends what does not come.
+ */
+export function keepConnection(reply: FastifyReply): void {
+  reply.removeHeader('connection');
 }
 
 declare module 'fastify' {

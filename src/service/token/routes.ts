@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
-import { badRequest, logFailure, notFound } from '../http/errors.js';
+import { badRequest, keepConnection, logFailure, notFound } from '../http/errors.js';
 import { headerValues } from '../identity/authorize.js';
 import type { Sender } from './authentication.js';
 import { errorBody, FORM_BYTES_MAX, OAuthError, oauthErrorFrom } from './errors.js';
@@ -98,6 +98,7 @@ function answerError(error: FastifyError, request: FastifyRequest, reply: Fastif
   else request.log.info({ error: answer.error, address: request.ip }, 'token request refused');
   // A hook of the app may have ended the request before this scope's hook ran.
   forbidStoring(reply);
+  keepConnection(reply);
   return reply
     .code(answer.statusCode)
     .headers(answer.headers)
