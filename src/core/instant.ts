@@ -15,8 +15,8 @@ export type Instant = string | number | Date | { toMillis(): number };
 export function instantMs(instant: unknown): number | undefined {
   if (typeof instant === 'number') return instant;
   // By its method: a Date of another realm, such as a test runner's environment, is no Date here.
-  const { getTime, toMillis = getTime } = Object(instant);
-  return typeof toMillis === 'function' ? Number(toMillis.call(instant)) : undefined;
+  const { getTime, toMillis: read = getTime } = Object(instant);
+  return typeof read === 'function' ? Number(read.call(instant)) : undefined;
 }
 
 /** The instant in epoch milliseconds, or why a text is not one, as the end of a sentence. */

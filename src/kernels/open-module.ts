@@ -9,8 +9,8 @@ const compiled = new Map<string, WebAssembly.Module | undefined>();
  * @param text the module's bytes as `scripts/build-kernels.mjs` encodes them.
  */
 export function openModule(text: string, memory: WebAssembly.Memory): unknown {
+  let module = compiled.get(text);
   if (!compiled.has(text)) {
-    let module: WebAssembly.Module | undefined;
     try {
       module = new WebAssembly.Module(bytesOf(text));
     } catch {
@@ -18,7 +18,6 @@ export function openModule(text: string, memory: WebAssembly.Memory): unknown {
     }
     compiled.set(text, module);
   }
-  const module = compiled.get(text);
   return module && new WebAssembly.Instance(module, { env: { memory } }).exports;
 }
 

@@ -42,7 +42,7 @@ const STEPS_PER_SLICE = 300;
 
 const ITEM_FIELDS = ['metric', 'operations', 'processingType', 'frequency'];
 const STEP_FIELDS = ['operation', 'input', 'output', 'parameters'];
-const FREQUENCIES = ['PT15M', 'PT1H', 'PT24H'];
+export const FREQUENCIES = ['PT15M', 'PT1H', 'PT24H'];
 
 /** Reads a request in slices. Problems go to `issues`, and parts with problems are left out of the result. */
 export function* readRequest(given: unknown, timezone: string, issues: Issue[]): InTurns<RequestItem[]> {

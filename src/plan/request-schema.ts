@@ -4,6 +4,7 @@ import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
 import { alignment, has, inputs, type OperationRules, when, without, withParameters } from '../operations/rules.js';
 import { parameterSchemas, rulesByName, textsOf } from '../operations/texts/index.js';
+import { FREQUENCIES } from './read-request.js';
 
 /** The JSON Schema of a request, generated from the operations. Editors use it to complete and check request files. */
 export function requestSchema(): JsonSchema {
@@ -69,7 +70,7 @@ function itemSchema(): JsonSchema {
         enum: ['batch', 'stream'],
         description: 'Whether the service computes results by `frequency`, or as samples arrive.',
       },
-      frequency: { type: 'string', enum: ['PT15M', 'PT1H', 'PT24H'], description: 'How often a batch runs.' },
+      frequency: { type: 'string', enum: FREQUENCIES, description: 'How often a batch runs.' },
       operations: {
         type: 'array',
         minItems: 1,
@@ -251,9 +252,11 @@ const DURATION = `P(${parts(['W', 'D'])}|(${WHOLE}W)?(${WHOLE}D)?T${parts(['H', 
 const INSTANT = `${DATE}([T ](${CLOCK}(:[0-5]\\d(\\.\\d+)?)?|24:00(:00(\\.0+)?)?)${OFFSET}?)?`;
 
 const whole = (pattern: string): string => `^${pattern}$`;
+/** A length of nothing. Not a look-ahead in the pattern of a duration, as not every engine of patterns has them. */
+const ZERO: JsonSchema = { pattern: '^[^1-9]*$' };
 const intervals: readonly JsonSchema[] = [
   { type: 'string', enum: [...intervalNames, 'P1M', 'P1Y'] },
-  { type: 'string', pattern: whole(DURATION) },
+  { type: 'string', pattern: whole(DURATION), not: ZERO },
 ];
 
 /** Patterns for formats that an editor may not know. */
@@ -279,6 +282,8 @@ function strict(schema: JsonSchema): JsonSchema {
   if (ofFormat === undefined) throw new Error(`assertion failed: no pattern for the format ${String(format)}`);
   return {
     ...rest,
+    // The pattern of a duration itself asks for a digit other than 0.
+    ...(format === 'duration' && rest.pattern !== undefined ? { not: ZERO } : {}),
     ...ofFormat,
     ...(isSchema(items) ? { items: strict(items) } : {}),
     ...(Array.isArray(oneOf) ? { oneOf: oneOf.map((one) => strict(one)) } : {}),

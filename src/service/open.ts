@@ -48,18 +48,19 @@ export function createOpeningService(
   checkSettings(options.settings ?? {});
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(defaultSettings, name));
   if (misplaced !== undefined) throw new TypeError(`${misplaced}: expected it among the settings: { ${misplaced}: … }`);
-  if (options.storage === undefined) checkPlace(options);
+  const place = placeOf(options);
   const settings = Object.freeze({ ...defaultSettings, ...options.settings });
   const opening =
-    options.storage ??
-    new OpeningStorage(
-      (waiting) => openOwnStorage(options, settings, clock, waiting),
-      ({ message }) => log.warn({ reason: message }, 'waiting for the store'),
-    );
+    'storage' in place
+      ? place.storage
+      : new OpeningStorage(
+          (waiting) => openOwnStorage(place, settings, clock, waiting),
+          ({ message }) => log.warn({ reason: message }, 'waiting for the store'),
+        );
   const metrics = createMetrics();
   const storage = countErrors(opening, metrics);
   watchStore(metrics, storage, clock, scheduler);
-  const file = options.storage === undefined && (options.store ?? '') === '' ? options.dataDirectory : undefined;
+  const file = 'directory' in place ? place.directory : undefined;
   if (file !== undefined) watchDisk(metrics, file);
   const threads = file === undefined || settings.workerCount < 1 ? undefined : openStoreThreads(file, scheduler);
   const context: ServiceContext = Object.freeze({
@@ -83,33 +84,24 @@ export function createOpeningService(
     close: async () => {
       await service.stop();
       await threads?.close();
-      if (options.storage === undefined) await storage.close();
+      if (!('storage' in place)) await storage.close();
     },
   };
 }
 
-async function openOwnStorage(
-  { dataDirectory, store }: ServiceOptions,
-  { storeWaitMsMax }: ServiceSettings,
-  clock: Clock,
-  waiting: Waiting,
-): Promise<Storage> {
-  if (store !== undefined && store !== '') {
-    return openStorage({ address: store, clock, waitMsMax: storeWaitMsMax, ...waiting });
-  }
-  const directory = dataDirectory!; // just checked
-  prepareDataDirectory(directory);
-  return openStorage({ directory, clock });
-}
+/** Where the store is. */
+type Place = { readonly storage: Storage } | OwnPlace;
+type OwnPlace = { readonly address: string } | { readonly directory: string };
 
-/** @throws TypeError unless the options say where the store is, once. */
-function checkPlace({ dataDirectory, store }: ServiceOptions): void {
+/** @throws TypeError unless the options say it, once. */
+function placeOf({ storage, dataDirectory, store }: ServiceOptions): Place {
+  if (storage !== undefined) return { storage };
   if (store !== undefined && typeof store !== 'string') {
     throw new TypeError(`store: expected the address of a database, received ${describeValue(store)}`);
   }
   if (store !== undefined && store !== '') {
     if (dataDirectory !== undefined) throw new TypeError('expected dataDirectory or store, received both');
-    return;
+    return { address: store };
   }
   if (typeof dataDirectory !== 'string' || dataDirectory === '') {
     throw new TypeError('expected dataDirectory, store, or a storage of your own; received none of them');
@@ -117,4 +109,16 @@ function checkPlace({ dataDirectory, store }: ServiceOptions): void {
   if (isAddress(dataDirectory)) {
     throw new TypeError('dataDirectory: expected a folder, received the address of a database; give it as store');
   }
+  return { directory: dataDirectory };
+}
+
+async function openOwnStorage(
+  place: OwnPlace,
+  { storeWaitMsMax }: ServiceSettings,
+  clock: Clock,
+  waiting: Waiting,
+): Promise<Storage> {
+  if ('address' in place) return openStorage({ ...place, clock, waitMsMax: storeWaitMsMax, ...waiting });
+  prepareDataDirectory(place.directory);
+  return openStorage({ ...place, clock });
 }

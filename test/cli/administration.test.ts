@@ -9,6 +9,7 @@ import { defaultSettings } from '../../src/service/settings.js';
 import { systemClock, systemRandom } from '../../src/service/system.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
 import { shardOf } from '../../src/storage/shard.js';
+import { loadSqlite } from '../../src/storage/sqlite/database.js';
 import { collectionGrants } from '../../src/storage/tables/identity.js';
 import { createWorld, type World } from './world.js';
 
@@ -368,6 +369,24 @@ it('a client whose secret cannot be shown is named, to be removed', async () => 
   const [{ clientId }] = await printed(world, 'client', 'list', '--json');
   const mend = `its secret is lost: remove it with \`windrow client remove ${clientId}\`, and add a new one`;
   expect([code, stderr]).toEqual([1, expect.stringContaining(`windrow: the client was added, but ${mend}\n`)]);
+});
+
+it('a backup or a restore of a store of an older version says that its samples were not read', async () => {
+  const world = createWorld();
+  await addClient(world, 'one');
+  const database = (await loadSqlite())(join(world.folder, 'data', 'windrow.db'));
+  database.exec('PRAGMA user_version = 3');
+  database.close();
+  const scope = '; it is of an older windrow: only the structure of its file was checked; start the service once,';
+  for (const [words, what] of [
+    [['backup', '~/data', '--to', '~/old.db'], / is a backup of the store \(\d+ bytes\)/],
+    [['restore', '~/old.db', '--to', '~/new'], / was restored from \S+old\.db/],
+  ] as const) {
+    const { code, stderr } = await world.run(...words);
+    const [told = '', rest = ''] = stderr.split(/(?=; it is)/);
+    expect([code, told]).toEqual([0, expect.stringMatching(new RegExp(`${what.source}$`))]);
+    expect(rest.startsWith(scope)).toBe(true);
+  }
 });
 
 it.each([

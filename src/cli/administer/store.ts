@@ -52,9 +52,8 @@ export const backup: Command = {
         const mend = `run \`windrow check ${shellWord(directory)}\`, and keep the backups from before`;
         return tellDamage(io, `${resolve(file)} is a backup of the store, which is damaged`, made.faults, mend);
       }
-      const what = made.isOlder ? 'a backup' : 'a checked backup';
-      const more = made.isOlder ? `; ${OLDER}` : '';
-      await io.stderr.write(`windrow: ${resolve(file)} is ${what} of the store (${made.byteCount} bytes)${more}\n`);
+      const what = `${made.isOlder ? 'a backup' : 'a checked backup'} of the store (${made.byteCount} bytes)`;
+      await io.stderr.write(`windrow: ${resolve(file)} is ${what}${scopeOf(made)}\n`);
       return EXIT_DONE;
     };
     return untilStopped(io, copy, stopUnfinished);
@@ -75,17 +74,14 @@ export const restore: Command = {
     const file = argumentOf(given, restore);
     const directory = directoryIn(given, restore, '--to', 'PostgreSQL has pg_restore and pg_basebackup for that');
     const copy = async () => {
-      const { faults, isOlder } = await restoreStore(file, directory, given.options.has('--force')).catch(
-        (error: unknown) => {
-          throw fileFailure(error, directory, 'write');
-        },
-      );
-      if (faults.length > 0) {
+      const made = await restoreStore(file, directory, given.options.has('--force')).catch((error: unknown) => {
+        throw fileFailure(error, directory, 'write');
+      });
+      if (made.faults.length > 0) {
         const mend = `run \`windrow check ${shellWord(directory)}\`, or restore another backup`;
-        return tellDamage(io, `the store in ${resolve(directory)} was restored, and is damaged`, faults, mend);
+        return tellDamage(io, `the store in ${resolve(directory)} was restored, and is damaged`, made.faults, mend);
       }
-      const more = isOlder ? `; ${OLDER}` : '';
-      await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}${more}\n`);
+      await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}${scopeOf(made)}\n`);
       return EXIT_DONE;
     };
     return untilStopped(io, copy, stopUnfinished);
@@ -127,6 +123,10 @@ function directoryOf(given: Given, command: Command, expected: string): string {
 const OLDER =
   'of an older windrow: only the structure of its file was checked; start the service once, which upgrades it, and ' +
   'check again';
+
+function scopeOf({ isOlder }: { readonly isOlder: boolean }): string {
+  return isOlder ? `; it is ${OLDER}` : '';
+}
 
 function described({ faults, version, isOlder, ...counts }: StoreReport): string {
   const found = faults.map((fault) => `DAMAGED       ${fault}`);

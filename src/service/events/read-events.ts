@@ -176,7 +176,7 @@ export type AddIssue = (
 ) => void;
 
 /** For ids of events and collections, which are sent in paths and headers. */
-const KEY_CHARS_MAX = 256;
+export const KEY_CHARS_MAX = 256;
 
 /** The size that CloudEvents asks consumers to accept; a page of a thousand such events fits into memory. */
 const EVENT_CHARS_MAX = 64 * 1024;

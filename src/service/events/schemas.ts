@@ -3,7 +3,7 @@ import { envelopeSchema, pageHeaders, pageSchema } from '../http/envelope.js';
 import { security } from '../http/route.js';
 import { eventFieldNames, eventFields, type FieldType } from './fields.js';
 import { OPTIONS_NAME } from './odata/query-string.js';
-import { EVENTS_MAX } from './read-events.js';
+import { EVENTS_MAX, KEY_CHARS_MAX } from './read-events.js';
 
 // Schemas for /openapi.json only. The routes check their input themselves, for errors that name the place, and write
 // the records as text, so these schemas neither check nor serialise.
@@ -30,7 +30,7 @@ const event = Type.Object({
 });
 
 const only = { additionalProperties: false };
-const key = Type.Optional(orNull(Type.String({ minLength: 1, maxLength: 256 })));
+const key = Type.Optional(orNull(Type.String({ minLength: 1, maxLength: KEY_CHARS_MAX })));
 
 /** An event of a request. */
 const writtenEvent = Type.Object(

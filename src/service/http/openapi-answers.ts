@@ -1,5 +1,6 @@
+import { operationsBody } from '../operations/openapi.js';
+import { NAME_CHARS_MAX } from '../timeseries/names.js';
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.js';
-import { operationsBody } from './openapi-operations.js';
 
 // The errors that each route may answer, for /openapi.json. test/service/error-answers.test.ts causes each of them,
 // and every test of the service fails if a route answers one that is missing here.
@@ -124,7 +125,7 @@ const header = (name: string, description: string, schema: object = text) => ({
 
 const pageToken = header('continuationToken', 'JSON: paging.continuationToken of the page before');
 
-const seriesName = { type: ['string', 'null'], minLength: 1, maxLength: 256 };
+const seriesName = { type: ['string', 'null'], minLength: 1, maxLength: NAME_CHARS_MAX };
 
 const sampleFields = {
   metric: { ...seriesName, default: 'Raw' },
@@ -135,27 +136,19 @@ const sampleFields = {
   val: { type: ['number', 'null'], description: 'null means missing: not stored, but counted' },
 };
 
-/** Samples of any series. */
-const samples = {
+const samplesWith = (timeseriesId: object, required: readonly string[]) => ({
   type: 'array',
   items: {
     type: 'object',
-    required: ['timeseriesId', 'timestamp', 'val'],
-    properties: { timeseriesId: { ...seriesName, type: 'string' }, ...sampleFields },
+    required: [...required, 'timestamp', 'val'],
+    properties: { timeseriesId, ...sampleFields },
     additionalProperties: false,
   },
-};
+});
 
-/** Samples of the series that the path names. */
-const seriesSamples = {
-  type: 'array',
-  items: {
-    type: 'object',
-    required: ['timestamp', 'val'],
-    properties: { timeseriesId: { ...seriesName, description: 'As in the path, or left out' }, ...sampleFields },
-    additionalProperties: false,
-  },
-};
+const samples = samplesWith({ ...seriesName, type: 'string' }, ['timeseriesId']);
+/** Of the series that the path names. */
+const seriesSamples = samplesWith({ ...seriesName, description: 'As in the path, or left out' }, []);
 
 const streamed = (csv: string) => ({
   [NDJSON_TYPE]: { schema: { ...text, description: 'A sample as a JSON object on each line' } },

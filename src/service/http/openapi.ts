@@ -2,9 +2,9 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { operationComponents } from '../operations/openapi.js';
 import { CORRELATION_ID } from './correlation.js';
 import { errorAnswersOf, errorComponents, namedOperations, streamedForms } from './openapi-answers.js';
-import { operationComponents } from './openapi-operations.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

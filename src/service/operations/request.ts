@@ -11,11 +11,11 @@ import { defaultSettings } from '../settings.js';
 import { nameProblem } from '../timeseries/names.js';
 import { outputOf } from './compute/step.js';
 
-const ITEMS_MAX = 1000;
+export const ITEMS_MAX = 1000;
 /** The most steps of a request. */
 const STEPS_MAX = 3000;
 /** The most steps of the plan of one item, including the items it reads: one turn opens its stream. */
-const ITEM_STEPS_MAX = 1000;
+export const ITEM_STEPS_MAX = 1000;
 /** The most steps of all plans of a request together; each plan includes the items it reads. */
 const PLANNED_STEPS_MAX = 20_000;
 /** How many steps to plan, or to set up, before other requests are answered. */

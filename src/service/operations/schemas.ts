@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { envelopeSchema, nullableText, oneOf, pageSchema } from '../http/envelope.js';
 import { transactionStates } from '../status/request-states.js';
 
-// For /openapi.json and for serialising answers. The body is in http/openapi-operations.ts.
+// For /openapi.json and for serialising answers. The body is in openapi.ts.
 
 const seriesReference = Type.Object({
   timeseriesId: Type.String(),

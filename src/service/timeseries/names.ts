@@ -1,6 +1,6 @@
 import { hasMoreCharacters } from '../http/characters.js';
 
-const NAME_CHARS_MAX = 256;
+export const NAME_CHARS_MAX = 256;
 /** What a name may not have: control characters, and lone surrogates, which UTF-8 cannot encode. */
 const NOT_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
 

@@ -15,6 +15,7 @@ import { Catalogue, type KnownSeries, seriesNamed } from './catalogue.js';
 import { Compaction, type CompactOptions } from './compaction/compact.js';
 import type { Move } from './compaction/move.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
+import { naming } from './damage.js';
 import { readChange } from './log-bytes.js';
 import { LogLoading } from './log-loading.js';
 import { inspectRow } from './log-row.js';
@@ -426,17 +427,6 @@ export class SampleStore {
    */
   prepareMove(tx: Reader, untilCommit: number, options: CompactOptions = {}): Promise<Move | undefined> {
     return this.#compaction.prepare(tx, untilCommit, options);
-  }
-}
-
-/** Names the series in the error of damaged samples, which know no more than its key. */
-async function naming<Result>({ timeseriesId, metric }: SeriesReference, reading: Promise<Result>): Promise<Result> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (!(error instanceof DamagedSamplesError)) throw error;
-    const name = `series ${JSON.stringify(timeseriesId)}, metric ${JSON.stringify(metric)}`;
-    throw new DamagedSamplesError(`${name}: ${error.message}`, { cause: error });
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { SeriesReference } from '../../core/series.js';
 import { StorageError } from '../errors.js';
 import { nextTurn } from '../next-turn.js';
+import { quotedName } from '../samples/damage.js';
 import { inspectRow, nameOfRow } from '../samples/log-row.js';
 import { compactedOf, type Progress, START } from '../samples/progress.js';
 import { unpackProvisional, unpackSegments } from '../samples/segments.js';
@@ -166,8 +167,8 @@ function isInSegments({ commit }: SampleLogRow, keys: readonly number[], progres
 type NamedSeries = Pick<SeriesRow, 'organisation' | keyof SeriesReference>;
 
 /** A series, for the beginning of a message. */
-function named({ organisation, timeseriesId, metric }: NamedSeries): string {
-  return `${organisation}: series ${JSON.stringify(timeseriesId)}, metric ${JSON.stringify(metric)}: `;
+function named(of: NamedSeries): string {
+  return `${of.organisation}: ${quotedName(of)}: `;
 }
 
 /** The same of a key; empty if its series is not there, or cannot be read. */

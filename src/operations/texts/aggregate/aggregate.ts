@@ -218,9 +218,8 @@ const functionRules = (): readonly JsonSchema[] => [
   when(is('function', 'Percentile'), has('percentile')),
   when(is('function', 'Coverage'), oneOf('maxhold', 'maxgap')),
   when(is('function', 'TimeInState', 'Transitions'), oneOf('lower', 'upper')),
-  // Or a duration of as long.
   when(is('function', 'WeightedAverage'), {
-    properties: { interval: { pattern: '^(QuarterHourly|P.*)$' } },
+    properties: { interval: { pattern: '^(QuarterHourly|P(0D)?T(0H)?(15M|900S))$' } },
     required: ['interval'],
   }),
   when(is('method', 'linear'), without('maxhold')),

@@ -1,6 +1,9 @@
 import type { JsonSchema } from '../../operations/parameters.js';
+import { FREQUENCIES } from '../../plan/read-request.js';
 import { seriesSchema, stepSchemas } from '../../plan/request-schema.js';
-import { JSON_TYPE } from './media-types.js';
+import { JSON_TYPE } from '../http/media-types.js';
+import { NAME_CHARS_MAX } from '../timeseries/names.js';
+import { ITEM_STEPS_MAX, ITEMS_MAX } from './request.js';
 
 // The body of POST /operations, for /openapi.json. It is not in the schemas of the routes: the planner checks requests,
 // with better errors.
@@ -14,12 +17,12 @@ const stepComponents = Object.fromEntries(
   Object.entries(steps).map(([operation, schema]) => [`${operation.replaceAll(' ', '')}Step`, schema]),
 );
 
-const name = { type: 'string', minLength: 1, maxLength: 256 };
+const name = { type: 'string', minLength: 1, maxLength: NAME_CHARS_MAX };
 const resultMetric = { ...name, not: { enum: ['Raw'] } };
 
 const itemFields = {
   metric: { ...resultMetric, description: 'The name of the result' },
-  operations: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: `${schemas}/OperationStep` } },
+  operations: { type: 'array', minItems: 1, maxItems: ITEM_STEPS_MAX, items: { $ref: `${schemas}/OperationStep` } },
 };
 
 const required = ['metric', 'operations', 'processingType'];
@@ -43,7 +46,7 @@ export const operationComponents: Readonly<Record<string, JsonSchema>> = {
     properties: {
       ...itemFields,
       processingType: { type: 'string', enum: ['batch', 'Batch'] },
-      frequency: { type: 'string', enum: ['PT15M', 'PT1H', 'PT24H'] },
+      frequency: { type: 'string', enum: FREQUENCIES },
     },
     required,
     additionalProperties: false,
@@ -65,7 +68,7 @@ export const operationsBody = {
   required: true,
   content: {
     [JSON_TYPE]: {
-      schema: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: `${schemas}/OperationItem` } },
+      schema: { type: 'array', minItems: 1, maxItems: ITEMS_MAX, items: { $ref: `${schemas}/OperationItem` } },
     },
   },
 };
