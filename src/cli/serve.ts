@@ -127,8 +127,11 @@ export const serve: Command = {
         `${server.url}/ is the workbench, /guide/ the guide, /docs the list of endpoints\n`,
     );
     try {
-      if (given.options.has('--demo')) await io.stderr.write(await service.prepareDemo(server, DEMO_DATA));
-      else if (await hasNoClients(server)) await io.stderr.write(firstClient(place));
+      if (given.options.has('--demo')) {
+        // A service that has stopped may leave what the demo asks of it without an answer.
+        const told = await Promise.race([service.prepareDemo(server, DEMO_DATA), isStopped]);
+        if (told !== undefined) await io.stderr.write(told);
+      } else if (await hasNoClients(server)) await io.stderr.write(firstClient(place));
     } catch (error) {
       // A stop refuses what the demo still asks of the service.
       if (!signal.aborted) {
