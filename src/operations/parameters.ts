@@ -124,14 +124,14 @@ export function duration(leastMs: number, options: Options = {}): Parameter {
 export function durationHint(text: string): string | undefined {
   const named = parseInterval(text);
   if (named?.kind === 'fixed') return `did you mean \`${formatDuration(named.lengthMs)}\`?`;
-  if (text === 'P1M') return 'a month has no fixed length; `PT1M` is a minute';
+  // `1M` is a month in pandas and Grafana.
+  if (/^P?\d+[MY]/.test(text)) return 'months and years have no fixed length; a minute is `PT1M`';
   if (parseDuration(text.toUpperCase()) !== undefined) return `did you mean \`${text.toUpperCase()}\`?`;
   if (parseDuration(`P${text}`) !== undefined) return `did you mean \`P${text}\`?`;
   const timed = text.replace(/^P(?!T)/, 'PT');
   if (timed !== text && parseDuration(timed) !== undefined) return `did you mean \`${timed}\`?`;
   const untimed = text.replace(/^PT/, 'P');
   if (untimed !== text && parseDuration(untimed) !== undefined) return `did you mean \`${untimed}\`?`;
-  if (/^P\d+[YM]/.test(text)) return 'years and months have no fixed length';
   return shorthandHint(text);
 }
 

@@ -73,7 +73,7 @@ function stageOf(name: string, interval: string, percent: number, hold: string |
     maxgap: isGapped ? (hold ?? 'PT30M') : undefined,
     lower: isState ? percent - 50 : undefined,
     upper: isState && percent > 50 ? percent : undefined,
-    max: (name === 'Increase' || name === 'Rate') && percent < 50 ? percent : undefined,
+    max: (name === 'Increase' || name === 'Rate') && percent > 0 && percent < 50 ? percent : undefined,
     unit: ['Integral', 'TimeInState', 'Rate', 'Slope'].includes(name) && percent < 50 ? 'PT7M' : undefined,
     function: name === 'WeightedAverage' && interval !== 'QuarterHourly' ? 'TimeWeightedAverage' : name,
     interval,

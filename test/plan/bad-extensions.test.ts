@@ -54,6 +54,13 @@ const cases: readonly Case[] = [
   ['Scale', { from: 'mw', to: 'W' }, [raw('a')], [`${P}/from`, 'request.unknown', 'did you mean `mW` or `MW`?']],
   [
     'Scale',
+    { from: 'F', to: 'celsius' },
+    [raw('a')],
+    [`${P}/from`, 'request.unknown', 'did you mean `degF`?'],
+    [`${P}/to`, 'request.unknown', 'did you mean `degC`?'],
+  ],
+  [
+    'Scale',
     { from: 'degC', to: 'bar' },
     [raw('a')],
     [`${P}/to`, 'request.conflict', 'units of temperature are K, degC, °C, degF, °F, degR'],
@@ -77,6 +84,7 @@ const cases: readonly Case[] = [
   ['Select', { align: 'linear' }, two, [`${P}/align`, 'request.unknown']],
   ['Coalesce', {}, [raw('a')], [I, 'request.inputs']],
   ['Counter', { max: 0 }, [raw('a')], [`${P}/max`, 'request.range']],
+  ['Aggregate', { function: 'Increase', interval: 'Daily', max: -5 }, [raw('a')], [`${P}/max`, 'request.range']],
   ['CumulativeSum', { interval: 'Dayly' }, [raw('a')], [`${P}/interval`, 'request.unknown', 'did you mean `Daily`?']],
   ['MovingAverage', { window: '1H' }, [raw('a')], [`${P}/window`, 'request.duration']],
   ['MovingAverage', {}, [raw('a')], [`${P}/window`, 'request.missing']],
@@ -120,7 +128,7 @@ const cases: readonly Case[] = [
     'Gaps',
     { gap: 'P1M' },
     [raw('a')],
-    [`${P}/gap`, 'request.duration', 'a month has no fixed length; `PT1M` is a minute'],
+    [`${P}/gap`, 'request.duration', 'months and years have no fixed length; a minute is `PT1M`'],
   ],
   ...windowCases(),
   [

@@ -94,7 +94,7 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
   [
     'a duration without its T',
     ofStep('Resample', { frequency: 'P15M' }),
-    [`${P}/frequency`, 'request.duration', '"P15M"', 'did you mean `PT15M`?'],
+    [`${P}/frequency`, 'request.duration', '"P15M"', 'months and years have no fixed length; a minute is `PT1M`'],
   ],
   [
     'a duration of nothing',
@@ -151,6 +151,16 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
     ofStep('Aggregate', { function: 'mean', interval: '15 min' }),
     [`${P}/function`, 'request.unknown', '"mean"', 'did you mean `Average`?'],
     [`${P}/interval`, 'request.duration', '"15 min"', 'did you mean `PT15M`?'],
+  ],
+  [
+    'an interval of several months, which may have been minutes',
+    ofStep('Aggregate', { function: 'Sum', interval: 'P3M' }),
+    [`${P}/interval`, 'request.duration', '"P3M"', 'months and years have no fixed length; a minute is `PT1M`'],
+  ],
+  [
+    'a month as others write it',
+    ofStep('Aggregate', { function: 'Sum', interval: '1M' }),
+    [`${P}/interval`, 'request.duration', '"1M"', 'months and years have no fixed length; a minute is `PT1M`'],
   ],
   [
     'an operation by its name elsewhere',
@@ -328,7 +338,7 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
   [
     'a month for a duration',
     ofStep('Shift', { function: 'ShiftByTime', shift: 'P1M', direction: 'forward' }),
-    [`${P}/shift`, 'request.duration', '"P1M"', 'a month has no fixed length; `PT1M` is a minute'],
+    [`${P}/shift`, 'request.duration', '"P1M"', 'months and years have no fixed length; a minute is `PT1M`'],
   ],
   [
     'half a window',

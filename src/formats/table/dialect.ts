@@ -108,14 +108,16 @@ function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] |
     const parts = orders.map((name) => FORMAT_WORDS[name]).join(' or with the ');
     return failAtFormats(`dates, such as ${example}, may begin with the ${parts}`, orders, fail);
   }
-  // Needs two rows, as a serial number of midnight has no fraction.
   const serials = times.filter((text) => /^[2-7]\d{4}(?:[.,]\d+)?$/.test(text));
   if (isMost(serials)) {
-    if (times.length < 2 && !isWhole) return undefined;
-    const example = serials.find((text) => /[.,]\d{3,}$/.test(text));
     const days = 'days as a spreadsheet counts them (export them as dates)';
-    const told = `times, such as ${example}, may be ${days} or epoch seconds`;
-    if (example !== undefined) return failAtFormats(told, ['s'], fail);
+    const example = serials.find((text) => /[.,]/.test(text)) ?? serials[0];
+    return failAtFormats(`times, such as ${example}, may be ${days} or epoch seconds`, ['s'], fail);
+  }
+  const years = times.filter((text) => /^(?:1[89]|20)\d\d$/.test(text));
+  if (isMost(years)) {
+    const mend = `write ${years[0]}-01-01`;
+    return failAtFormats(`times, such as ${years[0]}, may be years (${mend}) or epoch seconds`, ['s'], fail);
   }
   const digits = times.filter((text) => /^\d+$/.test(text));
   if (isMost(digits)) return tellDigits(digits, fail);

@@ -245,7 +245,9 @@ class Table {
     const isOpen = ({ name }: ColumnFacts): boolean => name !== '' && !isAskedFor(name);
     const open = rest.filter((column) => !values.includes(column) && isOpen(this.#columns[column]!));
     const facts = (columns: readonly number[]) => columns.flatMap((column) => this.#columns[column] ?? []);
-    const keys = findKeys(facts([timeColumn, clockColumn]), facts(open), days.length > 0);
+    const found = findKeys(facts([timeColumn, clockColumn]), facts(open), days.length > 0);
+    // Something has to hold the values: the only column of a meter is its reading.
+    const keys = values.length === 0 && found.length === open.length ? [] : found;
     const otherwise = days.length > 0 ? 'days' : 'wide';
     if (keys.length > 0) {
       const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');

@@ -105,7 +105,6 @@ export const rulesByName: Readonly<Record<string, () => OperationRules>> = {
   Scale: scale.scaleRules,
   Clamp: clamp.clampRules,
   Select: select.selectRules,
-  Counter: difference.counterRules,
   Schedule: schedule.scheduleRules,
   Fill: fill.fillRules,
 };

@@ -361,6 +361,31 @@ describe('units and error values', () => {
     expect([...readCsv(rows, { timeFormat: 's' }).series[0]!.timeMs]).toEqual([45_323_000, 45_323_010.4166667]);
   });
 
+  test.each([
+    [
+      'whole days',
+      ['45292', '45293', '45294'],
+      /such as 45292, may be days as a spreadsheet counts them .*--time-format s/,
+    ],
+    ['years', ['2022', '2023', '2024'], /such as 2022, may be years \(write 2022-01-01\) .*--time-format s/],
+  ])('%s are not taken for seconds after 1970, unless the caller says so', (_name, times, problem) => {
+    const rows = `date,value\n${times.map((time, n) => `${time},${n}\n`).join('')}`;
+    expect(problemOf(() => readCsv(rows))).toMatch(problem);
+    const seconds = readCsv(rows, { timeFormat: 's' }).series[0]!.timeMs;
+    expect([...seconds]).toEqual(times.map((time) => Number(time) * 1000));
+  });
+
+  test('seconds that count from the start of a measurement need no option', () => {
+    const rows = `time,value\n${Array.from({ length: 50 }, (_, n) => `${60 * n},${n}\n`).join('')}`;
+    expect([...readCsv(rows).series[0]!.timeMs]).toEqual(Array.from({ length: 50 }, (_, n) => 60_000 * n));
+  });
+
+  test.each(['Meter', 'sensor', 'id'])('the only column of values may be called %s', (name) => {
+    const rows = `timestamp,${name}\n${[5, 5, 6, 6, 6, 7].map((value, hour) => `2024-01-01T0${hour}:00:00Z,${value}\n`).join('')}`;
+    const [series] = readCsv(rows).series;
+    expect([series!.timeseriesId, [...series!.value]]).toEqual([name, [5, 5, 6, 6, 6, 7]]);
+  });
+
   test('a spreadsheet error needs the option that says what it means', () => {
     const rows = 'time;value\n2024-01-01;#DIV/0!\n';
     expect(problemOf(() => readCsv(rows))).toMatch(/the option states .*--states "#div\/0!="/);

@@ -10,6 +10,7 @@ import {
   within,
 } from '../../parameters.js';
 import { alignParameters, checkAlign } from '../align.js';
+import { rollover } from '../rollover.js';
 import { heldFunctions } from './more-functions.js';
 import { pairFunctionNames, pairFunctions } from './pair-functions.js';
 
@@ -21,7 +22,7 @@ export const ownParameters = {
   method: choice(['step', 'linear'], own),
   maxgap: duration(0, own),
   unit: duration(SHORTEST_MS, own),
-  max: number(own),
+  max: rollover(own),
   lower: number(own),
   upper: number(own),
 };

@@ -2,7 +2,8 @@ import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { div, divScalar, sub } from '../../../kernels/arithmetic.js';
 import type { Operation, RegridRunner, RunContext, StepDraft } from '../../operation.js';
-import { duration, durationMsIn, number, numberOr, type Parameters } from '../../parameters.js';
+import { duration, durationMsIn, numberOr, type Parameters } from '../../parameters.js';
+import { rollover } from '../rollover.js';
 import { perSample } from './per-sample.js';
 
 /** Changes from one sample to the next: Difference, Derivative, Counter. */
@@ -66,11 +67,7 @@ export const counter: Operation<CounterMethods> = {
   results: 'all but the first',
   methods: { counter: (parameters = {}) => ({ parameters }) },
   parameters: {
-    max: number({ optional: true }),
-  },
-  check: (parameters, report) => {
-    const max = numberOr(parameters, 'max', 1);
-    if (max <= 0) report('/max', 'request.range', 'a number over 0', String(max));
+    max: rollover({ optional: true }),
   },
   open: (parameters, { column }) => {
     const max = numberOr(parameters, 'max', undefined);

@@ -34,6 +34,8 @@ export interface ScaleMethods {
   scale(parameters: ScaleParameters): StepDraft<ScaleParameters>;
 }
 
+const otherNames = { c: 'degC', celsius: 'degC', f: 'degF', fahrenheit: 'degF' };
+
 // Unlike other names, units are case-sensitive: mW and MW are two units.
 const unit = parameter({ optional: true }, { type: 'string', enum: unitNames }, (value, report) => {
   const expected = 'the name of a unit, like degC, kWh or psi';
@@ -41,7 +43,7 @@ const unit = parameter({ optional: true }, { type: 'string', enum: unitNames }, 
   if (unitNames.includes(value)) return value;
   const sameLetters = unitNames.filter((name) => name.toLowerCase() === value.toLowerCase());
   const alike = sameLetters.map((name) => `\`${name}\``).join(' or ');
-  const hint = alike === '' ? didYouMean(value, unitNames) : `did you mean ${alike}?`;
+  const hint = alike === '' ? didYouMean(value, unitNames, otherNames) : `did you mean ${alike}?`;
   return refuse(report, 'request.unknown', expected, value, hint ?? `there are ${unitNames.join(', ')}`);
 });
 

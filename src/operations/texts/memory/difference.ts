@@ -1,6 +1,5 @@
 import type { Describe, OperationTexts } from '../../operation.js';
 import { durationMsIn, numberIn, type Parameters, textIn } from '../../parameters.js';
-import type { OperationRules } from '../../rules.js';
 
 const maxgapText = 'No result if the sample before is older than this.';
 
@@ -72,7 +71,7 @@ export const describeDerivative: Describe = (parameters) => ({
 export const counterTexts: OperationTexts = {
   summary: 'Turns meter readings into what the meter counted from one reading to the next.',
   parameters: {
-    max: 'The value at which the meter rolls over to 0. Without it, a lower reading means that it restarted at 0.',
+    max: 'The value at which the meter rolls over to 0; no reading exceeds it. Without it, a lower reading means that it restarted at 0.',
   },
   examples: [
     {
@@ -114,7 +113,3 @@ function fromTheLast(parameters: Parameters) {
 function within(parameters: Parameters): string {
   return parameters.maxgap === undefined ? '' : `, not over gaps of more than ${textIn(parameters, 'maxgap')}`;
 }
-
-export const counterRules = (): OperationRules => ({
-  parameters: [{ properties: { max: { exclusiveMinimum: 0 } } }],
-});
