@@ -37,7 +37,7 @@ test('results so far and the preview equal one batch over the samples so far, an
     expectSame(run.series, expected.series);
     expect(countsOf(run.report)).toEqual(countsOf(expected.report));
   });
-  fc.assert(property, { numRuns: 1000 });
+  fc.assert(property, { numRuns: 600 });
 });
 
 const plan = chainPlan([['HoldLastValue', { interval: 'Hourly' }]]);

@@ -94,5 +94,5 @@ test('the time-weighted functions over many windows give the bits of the oracle,
       expect(countsOf(fed.report)).toEqual(countsOf(batch.report));
     },
   );
-  fc.assert(property, { numRuns: 400 });
+  fc.assert(property, { numRuns: 200 });
 });

@@ -7,7 +7,7 @@ import { valueArbitrary, zoneNames } from './samples.js';
 import { chainOf, type Pair, pairsOf, resultOf, risingArbitrary, runStep, scaledArbitrary, ulpOf } from './steps.js';
 
 const anyFinite = valueArbitrary.filter(Number.isFinite);
-const runs = { numRuns: 2000 };
+const runs = { numRuns: 1200 };
 
 /** Intervals of fixed length, whatever the zone. */
 const fixed = (intervals: readonly string[]): fc.Arbitrary<string> =>
@@ -330,7 +330,7 @@ describe('Round', () => {
         expectEqual(twice, once);
       },
     );
-    fc.assert(property, { numRuns: 3000 });
+    fc.assert(property, { numRuns: 2000 });
   });
 });
 

@@ -101,7 +101,7 @@ describe('rows of several fields', () => {
       expect(missing).toBe([...expected.values()].flat().filter(([, value]) => Number.isNaN(value)).length);
       expect(series.reduce((sum, one) => sum + one.samples, 0)).toBe(rows.length);
     };
-    fc.assert(fc.property(samples, chunkRows, lineEnd, name, check), { numRuns: 1500 });
+    fc.assert(fc.property(samples, chunkRows, lineEnd, name, check), { numRuns: 1000 });
   });
 
   test('of the wide layout give the samples in the file', () => {
@@ -114,7 +114,7 @@ describe('rows of several fields', () => {
       expect(missing).toBe([...expected.values()].flat().filter(([, value]) => Number.isNaN(value)).length);
     };
     const columns = fc.integer({ min: 2, max: 12 });
-    fc.assert(fc.property(samples, columns, chunkRows, lineEnd, check), { numRuns: 1500 });
+    fc.assert(fc.property(samples, columns, chunkRows, lineEnd, check), { numRuns: 1000 });
   });
 
   test('are read by several readers in turn', () => {

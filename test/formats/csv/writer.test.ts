@@ -34,7 +34,7 @@ describe('the CSV writer', () => {
         );
         expect(writeCsv([seriesOf('a', 'Raw', rows)])).toBe(csvHeader + lines.join(''));
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 
@@ -50,7 +50,7 @@ describe('the CSV writer', () => {
         );
         expect(readCsv(writeCsv([series])).series).toEqual([series]);
       }),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     );
   });
 

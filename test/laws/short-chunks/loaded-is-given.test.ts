@@ -70,7 +70,7 @@ test.each(Object.entries(loadings))(
       expectSame(series, before);
       expectSame(loaded, columns);
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: 300 });
   },
 );
 

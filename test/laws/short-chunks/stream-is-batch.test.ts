@@ -54,7 +54,7 @@ test('a stream gives the bits and counts of the batch, however it is cut, delaye
       expect(countsOf(stream.report)).toEqual(countsOf(batch.report));
     },
   );
-  fc.assert(property, { numRuns: 3000 });
+  fc.assert(property, { numRuns: 2000 });
 });
 
 /** A long series from a seed: a random walk with uneven steps, gaps and missing values. */
@@ -103,7 +103,7 @@ test('the same holds for series of many chunks, pushed whole or in pieces of any
       expect(countsOf(stream.report)).toEqual(countsOf(batch.report));
     },
   );
-  fc.assert(property, { numRuns: 400 });
+  fc.assert(property, { numRuns: 250 });
 });
 
 test('a batch gives the same with and without a frequency', () => {
@@ -117,7 +117,7 @@ test('a batch gives the same with and without a frequency', () => {
     expectSame(often?.series ?? [], once?.series ?? []);
     expect(often === undefined).toBe(once === undefined);
   });
-  fc.assert(property, { numRuns: 1000 });
+  fc.assert(property, { numRuns: 600 });
 });
 
 test('a batch does not depend on the order of arrival, if no time comes twice', () => {
@@ -136,5 +136,5 @@ test('a batch does not depend on the order of arrival, if no time comes twice', 
     expectSame(inAnyOrder?.series ?? [], inOrder?.series ?? []);
     expect(inAnyOrder && countsOf(inAnyOrder.report)).toEqual(inOrder && countsOf(inOrder.report));
   });
-  fc.assert(property, { numRuns: 1000 });
+  fc.assert(property, { numRuns: 600 });
 });
