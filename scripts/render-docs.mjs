@@ -142,8 +142,9 @@ function renderErrors(errorCodes) {
     '# Errors',
     `Every error that windrow throws on purpose is a \`WindrowError\` with a \`code\`. Codes are stable: programs may
 branch on them. The message says where the problem is, what was expected, what came and, if that is known, how to mend
-it; its words may change. \`options\` names the options that would mend it, for programs. Any other error is our
-mistake: please report it.`,
+it; its words may change. \`options\` names the options that would mend it, for programs. Settings of the service that
+a program gives wrongly are a \`TypeError\`, whose message says the same. Any other error is our mistake: please
+report it.`,
     `The command exits with 0 when it is done; with 1 when it failed while running, on bad data for example; with 2 when
 the request or the arguments are wrong: all codes of requests, options, arguments and identity, \`csv.unclear\`, a
 series or file that does not exist, a folder in the place of a file, output over the limit, and a package that is not

@@ -1,4 +1,5 @@
 import { type ErrorCode, InputError, OutputLimitError, WindrowError } from '../core/errors.js';
+import { SKIP_ROWS } from '../formats/table/read-text.js';
 import { optionName } from '../formats/table/table-options.js';
 import { systemCode } from '../storage/system-code.js';
 
@@ -35,7 +36,10 @@ export function exitCodeOf(error: unknown): number {
 /** The message for the user: what is wrong and, for our own mistakes, an apology and the stack. */
 export function describeFailure(error: unknown): string {
   if (error instanceof InputError || error instanceof OutputLimitError) return describeByFlag(error);
-  if (error instanceof WindrowError) return error.message;
+  if (error instanceof WindrowError) {
+    const isOfRow = error.options.some(({ option }) => option === SKIP_ROWS.option);
+    return isOfRow ? `${error.message}\n  --on-bad-row skip leaves out such rows, and counts them` : error.message;
+  }
   const missing = missingPackageOf(error);
   if (missing !== undefined) {
     const cause = `this needs the package ${missing}, which is not installed (was it left out with --omit=optional?)`;

@@ -6,11 +6,11 @@ import { type Series, type SeriesReference, seriesKey, seriesName } from '../cor
 import { formatOf } from '../formats/formats.js';
 import { argumentOf, type Command, counted, defined, type Given, shellWord, textOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
-import { formatOption, inputOptions, readInputOptions } from './files/input-options.js';
+import { badRowOption, formatOption, inputOptions, onBadRowOf, readInputOptions } from './files/input-options.js';
 import { openInputs } from './files/inputs.js';
 import { openTarget } from './files/target.js';
 import { type TempFiles, withTempFiles } from './files/temp-files.js';
-import { readFormat } from './run/read-file.js';
+import { notesOf, readFormat } from './run/read-file.js';
 import type { Io } from './terminal/io.js';
 
 export const init: Command = {
@@ -21,6 +21,7 @@ export const init: Command = {
     { flag: '--output', value: 'FILE', summary: 'where to write the request (default: `-`, standard output)' },
     { flag: '--timezone', value: 'ZONE', summary: 'time zone of times without an offset (default: UTC)' },
     ...inputOptions,
+    badRowOption,
   ],
   notes: [
     `The request averages each series over windows that suit the distance between its samples; edit it from there.
@@ -79,7 +80,13 @@ async function lookInto(path: string, given: Given, io: Io, temps: TempFiles): P
   const found = new Map<string, Found>();
   const notes: string[] = [];
   const timezone = textOf(given, '--timezone');
-  const said = { ...readInputOptions(given), chunkRows: CHUNK_ROWS, areTextsLeft: true, ...defined({ timezone }) };
+  const said = {
+    ...readInputOptions(given),
+    onBadRow: onBadRowOf(given),
+    chunkRows: CHUNK_ROWS,
+    areTextsLeft: true,
+    ...defined({ timezone }),
+  };
   const format = formatOption(given, '--format');
   for (const input of openInputs([path], false, io, temps)) {
     const options = { ...said, fileName: input.name };
@@ -88,7 +95,7 @@ async function lookInto(path: string, given: Given, io: Io, temps: TempFiles): P
     };
     const listener = { onRead: () => undefined, onChunk, isStopped: () => false };
     const summary = await readFormat(format ?? formatOf(input.path), options, input, listener, io);
-    notes.push(...(summary?.notes ?? []));
+    notes.push(...notesOf(summary!)); // it is never stopped
   }
   const series = [...found.values()].filter((one) => !isPattern(one));
   const patterns = [...found.values()].filter(isPattern);

@@ -5,13 +5,13 @@ import { formatOf } from '../formats/formats.js';
 import type { ChartData } from '../plot/index.js';
 import { argumentOf, type Command, countOf, defined, type Given, textOf } from './command.js';
 import { EXIT_DONE, unlessMissing } from './failure.js';
-import { formatOption, inputOptions, readInputOptions } from './files/input-options.js';
+import { badRowOption, formatOption, inputOptions, onBadRowOf, readInputOptions } from './files/input-options.js';
 import { openInputs } from './files/inputs.js';
 import { checkWritten } from './files/paths.js';
 import { openPicture } from './files/picture.js';
 import { asForRun, callingItSeriesColumn, withSeriesColumn } from './files/series-column.js';
 import { type TempFiles, withTempFiles } from './files/temp-files.js';
-import { readFormat } from './run/read-file.js';
+import { notesOf, readFormat } from './run/read-file.js';
 import type { Io, Outlet } from './terminal/io.js';
 import { printable } from './terminal/printable.js';
 
@@ -40,6 +40,7 @@ export const plot: Command = {
     { flag: '--rows', value: 'N', summary: 'height of each panel in the terminal, in lines (default: 12)' },
     { flag: '--ascii', summary: 'use ASCII characters only in the terminal' },
     ...withSeriesColumn(inputOptions),
+    badRowOption,
   ],
   notes: [
     `Series of similar values share a panel; in a terminal without colours each has its own. Columns of texts are left
@@ -97,15 +98,15 @@ async function readInto(
   const isWanted = (one: SeriesReference): boolean =>
     names.includes(one.timeseriesId) || names.includes(seriesName(one));
   const chosen = names.length === 0 ? { areTextsLeft: true } : { wanted: isWanted };
-  const said = readInputOptions(asForRun(given));
+  const said = { ...readInputOptions(asForRun(given)), onBadRow: onBadRowOf(given) };
   const format = formatOption(given, '--format') ?? formatOf(path);
   for (const input of openInputs([path], false, io, temps)) {
     const options = { ...said, ...chosen, fileName: input.name, timezone };
     const listener = { onRead: () => {}, onChunk: data.add.bind(data), isStopped: () => false };
     const read = await callingItSeriesColumn(() => readFormat(format, options, input, listener, io));
-    const { series, notes } = read!; // it is never stopped
+    const notes = notesOf(read!); // it is never stopped
     if (notes.length > 0) await io.stderr.write(`windrow: ${input.name}: ${notes.join('; ')}\n`);
-    checkNames(names, series);
+    checkNames(names, read!.series);
   }
 }
 

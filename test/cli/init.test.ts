@@ -23,6 +23,24 @@ all operations: windrow operations
 `);
   });
 
+  it('leaves out rows that cannot be read where it is told to, as the error offers; `plot` does, too', async () => {
+    const world = createWorld();
+    world.write('office.csv', `${minutesCsv([1, 2, 3])}Total,6\n`);
+    for (const words of [
+      ['init', '~/office.csv'],
+      ['plot', '~/office.csv'],
+    ]) {
+      const { code, stderr } = await world.run(...words);
+      expect([code, stderr]).toEqual([
+        1,
+        'windrow: ~/office.csv, line 5, column 1 (timestamp): "Total" is not of the form 2024-01-31T12:00:00Z\n' +
+          '  --on-bad-row skip leaves out such rows, and counts them\n',
+      ]);
+      const skipped = await world.run(...words, '--on-bad-row', 'skip');
+      expect([skipped.code, skipped.stderr]).toEqual([0, expect.stringContaining('1 bad row left out')]);
+    }
+  });
+
   it('takes over the names of the file, and chooses windows that fit its samples', async () => {
     const world = createWorld();
     world.write('names.csv', `timestamp,"a ""b"" \\"\n2024-03-01T00:00:00Z,1\n2024-03-01T00:01:00Z,3\n`);

@@ -128,6 +128,11 @@ export async function readFormat(
   );
 }
 
+/** What there is to tell of a file: what was concluded from it, and how many of its rows were left out. */
+export function notesOf({ notes, rejected }: CsvSummary): string[] {
+  return rejected === 0 ? [...notes] : [...notes, `${counted(rejected, 'bad row')} left out`];
+}
+
 /** Opens a file for a reader that reads at any place of it, which may take what is missing for zeros. */
 async function readOpened<Result>(
   { path, name, sizeBytes = 0 }: InputFile,

@@ -16,9 +16,10 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
 const NUMBER = /^[+-]?(?:\d[\d.,' \u00a0\u202f]*|[.,]\d+)(?:e[+-]?\d+)?$/i;
 // Dates never look like this.
 const SHORT_NUMBER = /^-?\d{1,3}(?:\.\d+)?$/;
-const MISSING = /^(?:null|\\n|na|n\/a|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
+// As R, pandas, spreadsheets in several languages (`#N/A`, `#NV`, `#N/D`) and PostgreSQL's COPY (`\N`) write it.
+const MISSING = /^(?:null|none|\\n|#?na|<na>|#?n\/a|#nv|#n\/d|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
 
-/** Whether a text stands for a missing value, in any column. */
+/** Whether a text stands for a missing value, in any column: nothing, null, NA, NaN, `#N/A` and the like. */
 export function isMissing(text: string): boolean {
   return MISSING.test(text);
 }

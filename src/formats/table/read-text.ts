@@ -5,21 +5,20 @@ import type { Zone } from '../../core/zone.js';
 import { isoTime } from './dates.js';
 import type { Dialect } from './dialect.js';
 import { epochUnitOf, readEpoch } from './epoch.js';
+import { isMissing } from './facts.js';
 
 // Reads times and values from texts of any form. The CSV reader reads the usual forms faster, and a property test
 // compares the two.
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-// `\N` is what PostgreSQL's COPY writes.
-const MISSING = /^(?:null|\\n|na|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
 const COMPACT_DATE = /^(?:19|20)\d{6}$/;
 
 /**
- * Reads a value: a decimal of any length, correctly rounded, or NaN for a missing value (empty, null, NA, NaN, inf).
- * Undefined if it is neither, or too large for a double.
+ * Reads a value: a decimal of any length, correctly rounded, or NaN for a missing value (`isMissing`). Undefined if it is
+ * neither, or too large for a double.
  */
 export function readNumber(text: string): number | undefined {
-  if (!NUMBER.test(text)) return MISSING.test(text) ? Number.NaN : undefined;
+  if (!NUMBER.test(text)) return isMissing(text) ? Number.NaN : undefined;
   const value = Number(text);
   return Number.isFinite(value) ? value : undefined;
 }

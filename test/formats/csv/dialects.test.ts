@@ -386,6 +386,14 @@ describe('units and error values', () => {
     expect([series!.timeseriesId, [...series!.value]]).toEqual([name, [5, 5, 6, 6, 6, 7]]);
   });
 
+  test.each(['', 'null', 'None', 'NA', 'N/A', '#N/A', '#NV', '#N/D', '<NA>', 'NaN', '-inf', '\\N'])(
+    '%j is a missing value',
+    (text) => {
+      const { series } = readCsv(`time,value\n2024-01-01,1\n2024-01-02,${text}\n`);
+      expect([...series[0]!.value]).toEqual([1, Number.NaN]);
+    },
+  );
+
   test('a spreadsheet error needs the option that says what it means', () => {
     const rows = 'time;value\n2024-01-01;#DIV/0!\n';
     expect(problemOf(() => readCsv(rows))).toMatch(/the option states .*--states "#div\/0!="/);
