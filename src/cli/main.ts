@@ -3,6 +3,9 @@
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { endAsOtherProcesses } from './terminal/first-process.js';
+
+endAsOtherProcesses(process);
 
 // From Node 22 on, Node can cache what V8 compiles for the next start. The cache is in the user's own folder, as Node's
 // default is in a shared one where others could write code. Called before anything else is loaded.

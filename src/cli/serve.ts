@@ -126,6 +126,9 @@ export const serve: Command = {
       `windrow listens at ${server.url}; data in ${place.dataDirectory ?? 'PostgreSQL'}; ` +
         `${server.url}/ is the workbench, /guide/ the guide, /docs the list of endpoints\n`,
     );
+    if (given.options.has('--data-dir') && (io.environment.WINDROW_STORE ?? '') !== '') {
+      await io.stderr.write('windrow: WINDROW_STORE counts for nothing beside --data-dir\n');
+    }
     try {
       if (given.options.has('--demo')) {
         // A service that has stopped may leave what the demo asks of it without an answer.

@@ -30,7 +30,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     'pg_auto_failover need not be installed; `npm run cluster -- --failover …` does the like',
   "echo '*:*:*:pgautofailover_replicator": 'likewise',
   'export WINDROW_STORE=': 'it names servers that are not there',
-  'npm pack &&': 'it needs Docker',
+  'old=$(docker compose ps': 'it needs Docker',
+  'kubectl create secret': 'it needs Kubernetes',
+  'npm ci && npm run build && npm pack': 'it needs Docker',
 };
 const isRun = ({ text }: CodeBlock): boolean => !Object.keys(NOT_RUN).some((start) => text.startsWith(start));
 

@@ -14,8 +14,8 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const COMPACT_DATE = /^(?:19|20)\d{6}$/;
 
 /**
- * Reads a value: a decimal of any length, correctly rounded, or NaN for a missing value (`isMissing`). Undefined if it is
- * neither, or too large for a double.
+ * Reads a value: a decimal of any length, correctly rounded, or NaN for a missing value (`isMissing`). Undefined if it
+ * is neither, or too large for a double.
  */
 export function readNumber(text: string): number | undefined {
   if (!NUMBER.test(text)) return isMissing(text) ? Number.NaN : undefined;

@@ -381,9 +381,10 @@ describe('units and error values', () => {
   });
 
   test.each(['Meter', 'sensor', 'id'])('the only column of values may be called %s', (name) => {
-    const rows = `timestamp,${name}\n${[5, 5, 6, 6, 6, 7].map((value, hour) => `2024-01-01T0${hour}:00:00Z,${value}\n`).join('')}`;
-    const [series] = readCsv(rows).series;
-    expect([series!.timeseriesId, [...series!.value]]).toEqual([name, [5, 5, 6, 6, 6, 7]]);
+    const readings = [5, 5, 6, 6, 6, 7];
+    const rows = readings.map((value, hour) => `2024-01-01T0${hour}:00:00Z,${value}\n`);
+    const [series] = readCsv(`timestamp,${name}\n${rows.join('')}`).series;
+    expect([series!.timeseriesId, [...series!.value]]).toEqual([name, readings]);
   });
 
   test.each(['', 'null', 'None', 'NA', 'N/A', '#N/A', '#NV', '#N/D', '<NA>', 'NaN', '-inf', '\\N'])(

@@ -71,7 +71,9 @@ export const describeDerivative: Describe = (parameters) => ({
 export const counterTexts: OperationTexts = {
   summary: 'Turns meter readings into what the meter counted from one reading to the next.',
   parameters: {
-    max: 'The value at which the meter rolls over to 0; no reading exceeds it. Without it, a lower reading means that it restarted at 0.',
+    max:
+      'The value at which the meter rolls over to 0, above all readings. Without it, a lower reading means that it ' +
+      'restarted at 0.',
   },
   examples: [
     {
