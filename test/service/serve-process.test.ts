@@ -10,7 +10,16 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { demoFolder } from '../../src/cli/demo-folder.js';
 import { createWorld } from '../cli/world.js';
 import { type EventReader, readEvents } from './server-sent-events.js';
-import { addClient, commandPath, type Serving, serve, temporaryFolder, tokenOf, windrow } from './serving.js';
+import {
+  addClient,
+  commandPath,
+  listening,
+  type Serving,
+  serve,
+  temporaryFolder,
+  tokenOf,
+  windrow,
+} from './serving.js';
 
 const walkPath = fileURLToPath(new URL('../../docs/examples/service-walk.sh', import.meta.url));
 // The walk needs a shell with curl, which `.ci/run` installs if missing.
@@ -58,6 +67,14 @@ describe('windrow serve over a store without clients', () => {
     expect(await again.ended).toBe(0);
     expect(again.stderr).not.toContain('nobody may use it');
   });
+});
+
+it('serves --data-dir though the environment names a database, and says so', async () => {
+  const child = spawn(process.execPath, [commandPath, 'serve', '--port', '0', '--data-dir', temporaryFolder()], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, WINDROW_STORE: 'postgres://windrow@127.0.0.1:1/windrow' },
+  });
+  await listening(child, /^windrow: WINDROW_STORE counts for nothing beside --data-dir$/m);
 });
 
 describe('windrow serve --demo', () => {

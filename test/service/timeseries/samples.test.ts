@@ -485,11 +485,21 @@ describe('samples', () => {
   });
 
   it.each([
-    ['a word', 'timestamp,timeseriesId,value\n2026-01-01,a,abc\n', /"abc" is not a number; expected a decimal/],
+    [
+      'a word',
+      'timestamp,timeseriesId,value\n2026-01-01,a,abc\n',
+      /"abc" is not a number; .*; write a number for each text; /,
+    ],
+    ['days or months first', 'timestamp,a\n01/02/2026,1\n02/03/2026,2\n', /; write times as 2024-01-31T12:00:00Z; /],
+    [
+      'two devices',
+      `timestamp,device,t\n${'2026-01-01,a,1\n2026-01-01,b,2\n'.repeat(9)}`,
+      /; name the series of each row in /,
+    ],
     ['a decimal comma', 'timestamp;timeseriesId;value\n2026-01-01;a;1,5\n2026-01-02;a;1.5\n', /decimal/],
     ['lines before its header', 'a report\nof today,x\ntimestamp,value\n2026-01-01,1\n', /line 1/],
     ['no value', 'timestamp,timeseriesId,x\n2026-01-01,a,1\n', /no column value or val; it has/],
-  ])('the fault of a CSV with %s names no option of the command', async (_, body, told) => {
+  ])('the fault of a CSV with %s says how to write it, without an option of the command', async (_, body, told) => {
     const answer = await post('/core/samples', 'text/csv', body);
     expect(answer.statusCode).toBe(400);
     expect(answer.json().status.message).toMatch(told);

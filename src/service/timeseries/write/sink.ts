@@ -189,12 +189,22 @@ async function storeDelivered(
   });
 }
 
+/** What to write in place of a CSV that a file's options would explain, as a body has none. */
+const CSV_MENDS: Readonly<Record<string, string>> = {
+  timeFormat: 'write times as 2024-01-31T12:00:00Z',
+  decimal: 'write decimals with a point',
+  states: 'write a number for each text',
+  series: 'name the series of each row in a column timeseriesId',
+};
+
 /** The error of a body that was stored in parts, with how much of it is stored. */
 export function withStoredCount(error: unknown, samplesStored: number): unknown {
   const storedText = describeStored(samplesStored);
   if (error instanceof CsvError) {
     const details = { code: error.code, ...(error.line === undefined ? {} : { line: error.line }), samplesStored };
-    return new ServiceError(400, `${messageForBody(error)}; ${storedText}`, { details, cause: error });
+    const mends = error.options.flatMap(({ option }) => CSV_MENDS[option] ?? []);
+    const message = [messageForBody(error), ...mends, storedText].join('; ');
+    return new ServiceError(400, message, { details, cause: error });
   }
   if (samplesStored === 0) return error;
   if (error instanceof StorageFullError) {
