@@ -56,7 +56,7 @@ export const errorCodes = {
   'storage.unknown': 'The store was lost during a commit, so whether it took effect is not known.',
   'storage.ended': 'A transaction of the store was used after its end.',
   'storage.closed': 'The store was used after it was closed.',
-  'identity.exists': 'A user of this name exists, the groups of an organisation are others, or a collection came back.',
+  'identity.exists': 'A user of this name exists, an organisation has other groups, or a collection was added again.',
   'identity.missing': 'The organisation, client, user or collection does not exist.',
   arguments: 'The arguments of the command are wrong.',
 } as const;

@@ -225,7 +225,8 @@ function checkInputs(operation: Operation, parameters: unknown, count: number, r
       }
       return;
     }
-    const hint = hasScalar ? 'leave the scalar or the second input out' : 'add a scalar or a second input';
+    const lack = count < 2 ? 'add a scalar or a second input' : 'take several steps';
+    const hint = hasScalar ? 'leave the scalar or the second input out' : lack;
     const received = `${count} with ${hasScalar ? 'a' : 'no'} scalar`;
     report('/input', 'request.inputs', `one input and a scalar, or ${several} inputs and no scalar`, received, hint);
     return;

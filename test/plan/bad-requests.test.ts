@@ -220,6 +220,11 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
     ['/0/operations/0/input', 'request.inputs', '1 with no scalar', 'add a scalar or a second input'],
   ],
   [
+    'three inputs of a step that has two',
+    ofStep('Add', {}, { input: [raw('a'), raw('b'), raw('c')] }),
+    ['/0/operations/0/input', 'request.inputs', '3 with no scalar', 'take several steps'],
+  ],
+  [
     'a scalar and a second input',
     ofStep('Add', { scalar: 1 }, two),
     ['/0/operations/0/input', 'request.inputs', '2 with a scalar', 'leave the scalar or the second input out'],

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { createPlan, type OperationName, pipeline, RequestError, type RequestItem } from '../../src/index.js';
 import { operations } from '../../src/inspect/index.js';
+import { operationsByName } from '../../src/operations/index.js';
 
 const celsius = pipeline('office').sub(32).div(1.8);
 
@@ -245,4 +246,17 @@ test('every operation has a name that the compiler knows', () => {
     Gaps: true,
   };
   expect([...operations.keys()].filter((name) => !(name in names))).toEqual([]);
+});
+
+test('methods of the builder have the names of their operations, with the exceptions that library.md lists', () => {
+  const exceptions = [...operationsByName.values()].flatMap(({ name, methods }) => {
+    const usual = name.replace(/ /g, '').replace(/^./, (first) => first.toLowerCase());
+    return Object.keys(methods).flatMap((method) => (method === usual ? [] : `${method} is ${name}`));
+  });
+  expect([...new Set(exceptions)].sort()).toEqual([
+    'anomalies is Cleanse',
+    'clamp is Cleanse',
+    'fillFrom is Fill',
+    'limit is Clamp',
+  ]);
 });
