@@ -27,7 +27,7 @@ describe('verify', () => {
         expect(different).toBeUndefined();
         expect(same).toHaveLength(8);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 

@@ -7,7 +7,7 @@ import { chainOf, type Pair, pairsOf, resultOf, risingArbitrary } from './steps.
 const anyFinite = valueArbitrary.filter(Number.isFinite);
 const small = fc.integer({ min: -20, max: 20 }).map((x) => x / 4 + 0);
 const tolerance = fc.constantFrom(0, 0.25, 1, 7.5);
-const runs = { numRuns: 800 };
+const runs = { numRuns: 500 };
 
 /** The value at a time on straight lines between samples. */
 function onLines(kept: readonly Pair[], timeMs: number): number {

@@ -201,7 +201,7 @@ describe('with `shareTimes`', () => {
       const found = runWithin(plan, sourcesOf(samples), { ...options, ...shared });
       expectSame(found?.series ?? [], expected?.series ?? []);
     });
-    fc.assert(property, { numRuns: 300 });
+    fc.assert(property, { numRuns: 200 });
   });
 });
 
@@ -222,7 +222,7 @@ test('results of any request, in batch and stream, are plain arrays with buffers
       sources,
     );
   });
-  fc.assert(property, { numRuns: 300 });
+  fc.assert(property, { numRuns: 200 });
 });
 
 test('results of a fleet are plain arrays with buffers of their own', () => {

@@ -569,7 +569,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     const arrived = () => page.getByRole('progressbar').getAttribute('value');
     await page.getByRole('button', { name: 'Play' }).click();
     await eventually(async () => Number(await arrived())).toBeGreaterThan(0);
-    for (let pauses = 0; pauses < 8; pauses++) {
+    for (let pauses = 0; pauses < 4; pauses++) {
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.waitForTimeout(500);
       const before = await arrived();

@@ -76,7 +76,7 @@ it('each result equals one batch over the stored samples of its sources, even if
         }
       },
     ),
-    { numRuns: Number(process.env.WINDROW_RUNS ?? 40) },
+    { numRuns: Number(process.env.WINDROW_RUNS ?? 25) },
   );
 }, 600_000);
 

@@ -80,7 +80,7 @@ it(title, async () => {
         }
       },
     ),
-    { numRuns: Number(process.env.WINDROW_RUNS ?? 60) },
+    { numRuns: Number(process.env.WINDROW_RUNS ?? 40) },
   );
 }, 600_000);
 

@@ -103,7 +103,7 @@ it('each series that a pattern matches has the result of one batch, whenever it 
       },
     ),
     {
-      numRuns: Number(process.env.WINDROW_RUNS ?? 40),
+      numRuns: Number(process.env.WINDROW_RUNS ?? 25),
       examples: [
         [UNDONE_BEFORE_ANOTHER, true, 1],
         [PROVISIONAL, false, 1],

@@ -251,7 +251,7 @@ function expectCycle(
 }
 
 it('a request registers its items as requests of one item each would, or none of them', async () => {
-  await fc.assert(fc.asyncProperty(world, expectAsOneByOne), { numRuns: Number(process.env.WINDROW_RUNS ?? 25) });
+  await fc.assert(fc.asyncProperty(world, expectAsOneByOne), { numRuns: Number(process.env.WINDROW_RUNS ?? 15) });
 });
 
 it('a request with two items of one result is refused as a whole', async () => {

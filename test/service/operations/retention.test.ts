@@ -122,7 +122,7 @@ it('results equal one batch over all samples ever stored, after retention, late 
         }
       },
     ),
-    { numRuns: Number(process.env.WINDROW_RUNS ?? 60) },
+    { numRuns: Number(process.env.WINDROW_RUNS ?? 40) },
   );
 }, 600_000);
 

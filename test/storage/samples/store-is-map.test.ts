@@ -59,7 +59,7 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
 
   it('is a Map of times to values, whatever is appended, deleted, dropped, compacted and undone', async () => {
     const steps = fc.array(stepArbitrary, { minLength: 1, maxLength: 15, size: 'max' });
-    await fc.assert(fc.asyncProperty(steps, fc.array(rangeArbitrary, { maxLength: 3 }), check), { numRuns: 60 });
+    await fc.assert(fc.asyncProperty(steps, fc.array(rangeArbitrary, { maxLength: 3 }), check), { numRuns: 40 });
   });
 
   async function check(steps: readonly Step[], ranges: readonly SampleRange[]): Promise<void> {
