@@ -85,6 +85,11 @@ export interface TransactionOptions {
    * space reserved for a full disk.
    */
   readonly usesReserve?: boolean;
+  /**
+   * A hint that nothing else comes in this turn of the event loop that could share the commit, so that it need not wait
+   * for the end of the turn.
+   */
+  readonly isAlone?: boolean;
 }
 
 /** The exclusive right to work on a shard. */

@@ -169,8 +169,9 @@ export class SqliteStorage implements Storage {
     options: TransactionOptions = {},
   ): Promise<Result> {
     for (const shard of shards) this.#assertUsable(shard);
-    return this.#enqueue<Result>((resolve, reject) =>
-      createJob(shards, work, options, this.#quietWatch, resolve, reject),
+    return this.#enqueue<Result>(
+      (resolve, reject) => createJob(shards, work, options, this.#quietWatch, resolve, reject),
+      options.isAlone,
     );
   }
 
@@ -245,18 +246,23 @@ export class SqliteStorage implements Storage {
 
   #enqueue<Result>(
     create: (resolve: (result: Result) => void, reject: (error: unknown) => void) => Job,
+    isAlone = false,
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#push(create(resolve, (error) => reject(this.#explain(error))));
+      this.#push(
+        create(resolve, (error) => reject(this.#explain(error))),
+        isAlone,
+      );
     });
   }
 
-  #push(job: Job): void {
+  #push(job: Job, isAlone: boolean): void {
     this.#queue.push(job);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    if (isAlone) queueMicrotask(() => this.#runQueue());
     // After all sockets were read in this turn of the event loop, so that their jobs share the commit.
-    setImmediate(() => this.#runQueue());
+    else setImmediate(() => this.#runQueue());
   }
 
   async #runQueue(): Promise<void> {

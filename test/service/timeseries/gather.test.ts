@@ -170,6 +170,29 @@ describe('gathered bodies', () => {
     expect(await bed.storage.read(shardOf('acme'), async (tx) => tx.lastCommit)).toBe(1);
   });
 
+  it('are stored before their turn ends where one connection has long written alone, not where two do', async () => {
+    const gatherer = openGatherer();
+    let second = 0;
+    const isStoredInTurn = async (connection: object): Promise<boolean> => {
+      let hasEnded = false;
+      setImmediate(() => {
+        hasEnded = true;
+      });
+      const placement = placementOf('acme', 1);
+      const job: Ingest = { organisation: 'acme', placement, defaults: {}, connection, onStored: () => {} };
+      const samples = parsed({ rows: [{ timeseriesId: 'a', second: second++, val: 1 }], form: [], isWide: false });
+      await gatherer.take(job, reading(samples))!.stored;
+      return !hasEnded;
+    };
+    const [one, other] = [{}, {}];
+    const alone: boolean[] = [];
+    for (let i = 0; i < 20; i++) alone.push(await isStoredInTurn(one));
+    expect(alone).toEqual(alone.map((_, i) => i >= 16));
+    const both: boolean[] = [];
+    for (let i = 0; i < 40; i++) both.push(await isStoredInTurn(i % 2 === 0 ? other : one));
+    expect(both).not.toContain(true);
+  });
+
   const commitsOfTurns = async (): Promise<number> => {
     const gatherer = openGatherer();
     const job: Ingest = { organisation: 'acme', placement: placementOf('acme', 1), defaults: {}, onStored: () => {} };

@@ -46,6 +46,8 @@ const BODY_SAMPLES_MAX = 1000;
 const SAMPLES_ENOUGH = 50_000;
 /** The longest wait for more bodies, in ms. */
 const WAIT_MS_MAX = 5;
+/** After this many bodies in a row over one connection, whose caller waits for each answer, others hardly come. */
+const ALONE_MIN = 16;
 const SERIES_KEPT_MAX = 50_000;
 const ORGANISATIONS_KEPT_MAX = 100;
 
@@ -55,6 +57,9 @@ type GatherContext = Pick<ServiceContext, 'storage' | 'samples' | 'clock'>;
 export class Gatherer {
   readonly #context: GatherContext;
   readonly #waiting = new Map<string, Waiting>();
+  /** Over which connection the last body came, and how many did so before it. */
+  #connection: object | undefined;
+  #inARow = 0;
 
   constructor(context: GatherContext) {
     this.#context = context;
@@ -65,6 +70,8 @@ export class Gatherer {
    * @returns undefined, with nothing taken, for such a body, a large one, and one that goes back in time.
    */
   take(job: Ingest, read: (batch: SampleBatch) => boolean): Gathered | undefined {
+    this.#inARow = job.connection === this.#connection ? this.#inARow + 1 : 0;
+    this.#connection = job.connection;
     const waiting = this.#waitingOf(job.organisation);
     const { batch } = waiting;
     const { rowCount } = batch;
@@ -108,18 +115,23 @@ export class Gatherer {
   }
 
   async #store(
-    { organisation, placement, onStored }: Ingest,
+    { organisation, placement, onStored, connection }: Ingest,
     size: () => number,
     close: () => readonly SampleChange[],
     mayBeMore: boolean,
   ): Promise<void> {
     const { storage, samples } = this.#context;
     const { home, shards } = placement;
+    const isAlone = connection !== undefined && this.#inARow >= ALONE_MIN;
     const append = (shard: number, part: () => readonly SampleChange[]) =>
-      storage.transaction(shard, async (tx) => {
-        await samples.append(tx, organisation, part());
-        onStored(shard);
-      });
+      storage.transaction(
+        shard,
+        async (tx) => {
+          await samples.append(tx, organisation, part());
+          onStored(shard);
+        },
+        { isAlone },
+      );
     try {
       // Even where nobody waits, the batch is not closed before `take` has counted the body.
       await (mayBeMore ? this.#waitForMore(size) : undefined);

@@ -50,7 +50,8 @@ export function registerIngest(app: FastifyInstance, { context, authorize, wake 
     const { organisation } = principalOf(request);
     const origin = originOf(request);
     const placement = await context.placements.of(organisation);
-    const job = { organisation, placement, defaults, origin, onStored: wake };
+    const connection = request.raw.socket;
+    const job = { organisation, placement, defaults, origin, connection, onStored: wake };
     const body = request.body as StreamedBody | undefined; // from addStreamedBodies
     if (body === undefined) throw badRequest('the body is missing; expected samples');
     return envelope(await ingest(context, gatherer, job, contentTypeOf(request), body));

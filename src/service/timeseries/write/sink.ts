@@ -25,6 +25,8 @@ export interface Ingest {
   readonly origin?: Origin | undefined;
   /** Shards in which an attempt before may have stored the samples. */
   readonly mayBeStored?: ReadonlySet<number> | undefined;
+  /** Over what the body came, to tell whether one caller writes alone. */
+  readonly connection?: object | undefined;
   /** Called within each transaction that stored samples: work that it starts shares the commit. */
   readonly onStored: (shard: number) => void;
 }
