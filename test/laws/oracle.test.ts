@@ -73,7 +73,7 @@ const twoMinusZeros: Scene = {
 };
 
 test('one step gives the bits, times and counts of the oracle', () => {
-  fc.assert(fc.property(sceneArbitrary(1), expectAgreement), { numRuns: 1500, examples: [[twoMinusZeros]] });
+  fc.assert(fc.property(sceneArbitrary(1), expectAgreement), { numRuns: 2500, examples: [[twoMinusZeros]] });
 });
 
 test('many steps over many series give the bits, times and counts of the oracle', () => {
