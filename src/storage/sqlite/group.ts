@@ -1,7 +1,7 @@
 import type { Statement } from '../sql/statements.js';
 import { quote } from '../sql/statements.js';
 import { type CommitNumbers, type QuietWatch, type SqlSession, SqlTransaction } from '../sql/transaction.js';
-import type { Transaction, TransactionOptions } from '../storage.js';
+import type { StorageClock, Transaction, TransactionOptions } from '../storage.js';
 import type { Table } from '../table.js';
 import { checkClaim } from './claims.js';
 import { type Database, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
@@ -15,6 +15,14 @@ export interface NewCommits {
   readonly lastCommit: number;
 }
 
+interface CountersParts {
+  readonly database: Database;
+  readonly tables: readonly Table<never>[];
+  /** The version of stores that this process knows. */
+  readonly version: number;
+  readonly clock: Pick<StorageClock, 'monotonicMs'>;
+}
+
 /**
  * The last commit of each shard: on the disk, and including the group that is being written. It is the greater of the
  * shard's row and the last row of its log, so a commit that only appends to the log changes one page.
@@ -23,21 +31,22 @@ export class CommitCounters {
   readonly #database: Database;
   readonly #select: string;
   readonly #storeVersion: number;
+  readonly #clock: Pick<StorageClock, 'monotonicMs'>;
   #version = Number.NaN;
   /** The shards that were read at this version; undefined once all were. */
   #read: Set<number> | undefined = new Set();
   #soleWriter = {};
-  /** What `wasCurrent` has found. */
-  #wasCurrent = false;
+  /** When it was last seen that no other process had committed, in milliseconds of the monotonic clock. */
+  #seenMs = Number.NEGATIVE_INFINITY;
   #durable: readonly number[] = [];
   #last: number[] = [];
   /** The last commit of each shard that a log row records. */
   readonly #logged: number[];
 
-  /** @param storeVersion the version of stores that this process knows. */
-  constructor(database: Database, tables: readonly Table<never>[], storeVersion: number) {
+  constructor({ database, tables, version, clock }: CountersParts) {
     this.#database = database;
-    this.#storeVersion = storeVersion;
+    this.#storeVersion = version;
+    this.#clock = clock;
     const ofLogs = tables
       .filter(({ isLog }) => isLog)
       .map(({ name }) => `(SELECT max("commit") FROM ${quote(name)} WHERE "shard" = "s"."shard")`);
@@ -58,6 +67,7 @@ export class CommitCounters {
    * @throws SqliteFailure 'newer' if one of them was an upgrade of the store.
    */
   refresh(only?: number): readonly NewCommits[] {
+    this.#seenMs = this.#clock.monotonicMs();
     const version = versionOf(this.#database);
     if (version !== this.#version) {
       checkStoreVersion(this.#database, this.#storeVersion);
@@ -91,12 +101,10 @@ export class CommitCounters {
 
   /** The same as of some milliseconds ago: to ask SQLite takes a lock of the file and its release. */
   wasCurrent(shard: number, isInTransaction: boolean): boolean {
-    if (this.#wasCurrent) return this.hasRead(shard);
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#seenMs < RECENT_MS) return this.hasRead(shard);
     if (isInTransaction || !this.isCurrent(shard)) return false;
-    this.#wasCurrent = true;
-    setTimeout(() => {
-      this.#wasCurrent = false;
-    }, RECENT_MS).unref();
+    this.#seenMs = nowMs;
     return true;
   }
 
@@ -148,7 +156,7 @@ export class CommitCounters {
     this.#last = [...this.#durable];
     this.#logged.fill(0);
     this.#version = Number.NaN;
-    this.#wasCurrent = false;
+    this.#seenMs = Number.NEGATIVE_INFINITY;
   }
 
   #commitsOf(sql: string, ...values: readonly number[]): number[] {

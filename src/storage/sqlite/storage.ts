@@ -80,7 +80,7 @@ export class SqliteStorage implements Storage {
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
-    this.#counters = new CommitCounters(parts.database, parts.tables, parts.version);
+    this.#counters = new CommitCounters(parts);
   }
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
