@@ -1,4 +1,4 @@
-import { WindrowError } from '../../core/errors.js';
+import { wrongOption } from '../../core/errors.js';
 import type { SeriesReference } from '../../core/series.js';
 import { encodings } from '../csv/encoding.js';
 import { timeFormats } from './dates.js';
@@ -65,14 +65,17 @@ export function namedSeries(text: string): SeriesReference {
   return { timeseriesId: text.slice(0, at), metric: text.slice(at + 1) };
 }
 
-/** The numbers that texts stand for, from `states`. */
+/**
+ * The numbers that texts stand for, from `states`.
+ *
+ * @throws InputError for a word of another form.
+ */
 export function statesOf(words: readonly string[]): Record<string, number | null> {
   const states: Record<string, number | null> = {};
   for (const word of words) {
     const [, text, value = ''] = /^(.+)=(.*)$/.exec(word) ?? [];
     if (text === undefined || !Number.isFinite(Number(value))) {
-      const expected = 'expected TEXT=NUMBER, or TEXT= for a value that is missing';
-      throw new WindrowError('arguments', `--states: ${expected}, received ${JSON.stringify(word)}`);
+      throw wrongOption('states', 'TEXT=NUMBER, or TEXT= for a value that is missing', JSON.stringify(word));
     }
     states[text] = value === '' ? null : Number(value);
   }

@@ -88,13 +88,16 @@ export function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
+/** The charsets that a Content-Type names; more than one is a mistake of the caller. */
+export function charsetsOf(contentType = ''): string[] {
+  if (!contentType.includes(';')) return [];
+  return Array.from(contentType.matchAll(/;\s*charset\s*=\s*"?([^\s";]*)/gi), ([, charset = '']) => charset);
+}
+
 /** What is wrong with the charset of a Content-Type: bodies are read as UTF-8 (RFC 8259, 8.1). */
-export function charsetFault(contentType = ''): string | undefined {
-  if (!contentType.includes(';')) return undefined;
-  for (const [, charset = ''] of contentType.matchAll(/;\s*charset\s*=\s*"?([^\s";]*)/gi)) {
-    if (!/^utf-?8$/i.test(charset)) return `Content-Type: expected charset=UTF-8 or none, received ${charset}`;
-  }
-  return undefined;
+export function charsetFault(contentType: string | undefined): string | undefined {
+  const other = charsetsOf(contentType).find((charset) => !/^utf-?8$/i.test(charset));
+  return other === undefined ? undefined : `Content-Type: expected charset=UTF-8 or none, received ${other}`;
 }
 
 /** @throws ServiceError 415 if the header names a charset other than UTF-8. */

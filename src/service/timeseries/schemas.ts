@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
+import { csvQuery } from './write/csv-query.js';
 
 // The input and output of the routes, for checks and for /openapi.json.
 
@@ -36,6 +37,7 @@ const ids = Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String(),
 });
 
 export const metricQuery = only({ metric });
+export const ingestQuery = only({ metric, ...csvQuery });
 export const samplesQuery = only(reading);
 export const manySamplesQuery = only({ timeseries_ids: ids, ...reading });
 export const followQuery = only({ timeseries_ids: ids, metric });

@@ -246,11 +246,10 @@ describe('samples', () => {
     }
   });
 
-  it('a body in another charset than UTF-8 is refused, in every form', async () => {
+  it('a body in another charset than UTF-8 is refused, in every form but CSV', async () => {
     for (const [path, type, body] of [
       ['/core/samples', 'application/json', '[]'],
       ['/core/samples', 'application/x-ndjson', '{}'],
-      ['/core/samples', 'text/csv', 'timestamp,value\n'],
       ['/core/events', 'application/json', '[]'],
       ['/core/events', 'application/x-ndjson', '{}'],
       ['/core/operations', 'application/json', '[]'],
@@ -488,13 +487,17 @@ describe('samples', () => {
     [
       'a word',
       'timestamp,timeseriesId,value\n2026-01-01,a,abc\n',
-      /"abc" is not a number; .*; write a number for each text; /,
+      /"abc" is not a number; .*; add states=abc= to the query; /,
     ],
-    ['days or months first', 'timestamp,a\n01/02/2026,1\n02/03/2026,2\n', /; write times as 2024-01-31T12:00:00Z; /],
+    [
+      'days or months first',
+      'timestamp,a\n01/02/2026,1\n02/03/2026,2\n',
+      /; add timeFormat=dmy or timeFormat=mdy to the query; /,
+    ],
     [
       'two devices',
       `timestamp,device,t\n${'2026-01-01,a,1\n2026-01-01,b,2\n'.repeat(9)}`,
-      /; name the series of each row in /,
+      /; add series=device or layout=wide to the query; /,
     ],
     ['a decimal comma', 'timestamp;timeseriesId;value\n2026-01-01;a;1,5\n2026-01-02;a;1.5\n', /decimal/],
     ['lines before its header', 'a report\nof today,x\ntimestamp,value\n2026-01-01,1\n', /line 1/],

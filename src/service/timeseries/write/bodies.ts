@@ -7,7 +7,7 @@ import { countWork } from '../../../storage/next-turn.js';
 import type { ServiceContext } from '../../context.js';
 import { checkCharset } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
-import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
+import { COLUMNS_TYPE, CSV_TYPE, contentTypeOf, JSON_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
 
 /** Bytes of a body to take before yielding: some milliseconds of work. */
 const BYTES_PER_TURN = 131_072;
@@ -96,7 +96,8 @@ export function addStreamedBodies(app: FastifyInstance, parts: BodySettings): vo
   // Without Fastify's limit, which would hold the body in memory: bytes are counted as they arrive.
   app.addContentTypeParser(types, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, payload, done) => {
     try {
-      checkCharset(request);
+      // A CSV may be in another charset, as files are.
+      if (contentTypeOf(request) !== CSV_TYPE) checkCharset(request);
       done(null, new StreamedBody(payload, gunzipOf(request), parts));
     } catch (error) {
       done(error as Error); // of the checks

@@ -22,7 +22,7 @@ const PIECE_BYTES = 65_536;
 
 /** What the header says about the names of series. */
 interface Naming {
-  /** `timestamp,value`: the series is that of the path. */
+  /** Without a name of its own, as in `timestamp,value`: the series is that of the path. */
   readonly isNameless: boolean;
   readonly hasMetric: boolean;
 }
@@ -31,7 +31,7 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
   const { batch } = sink;
   let naming: Naming | undefined;
   const checkedName = (series: SeriesReference, place: NamePlace) => {
-    naming ??= namingOf(reader.columns(), series.timeseriesId);
+    naming ??= namingOf(reader.columns(), series.timeseriesId, job);
     return nameOf(job, naming, series, place);
   };
   const onSeries = (series: SeriesReference): void => {
@@ -69,10 +69,7 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
   const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
   // Bodies are small, and more room would take longer to get than a few rows to read.
-  const reader = new FileReader({ fileName: BODY, encoding: 'utf-8', chunkRows: CHUNK_ROWS }, take, {
-    limits,
-    onSeries,
-  });
+  const reader = new FileReader({ ...job.csv, fileName: BODY, chunkRows: CHUNK_ROWS }, take, { limits, onSeries });
   for await (const part of partsOf(body)) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
       await inPieces(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
@@ -83,12 +80,13 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
   if (notes.length > 0) sink.total.notes = [...notes];
 }
 
-function namingOf(columns: readonly string[], first: string): Naming {
+function namingOf(columns: readonly string[], first: string, { csv, defaults }: Ingest): Naming {
   const lowered = columns.map((name) => name.toLowerCase());
-  const isLong = lowered.includes('timeseriesid');
-  // In the wide layout each series is a column.
+  const isLong = lowered.includes('timeseriesid') || csv?.series !== undefined;
+  // In the wide layout each series is a column; the only one that is asked for is that of the path.
+  const isOfPath = csv?.value?.length === 1 && defaults.timeseriesId !== undefined;
   return {
-    isNameless: !isLong && first === BODY && !columns.includes(BODY),
+    isNameless: !isLong && (isOfPath || (first === BODY && !columns.includes(BODY))),
     hasMetric: isLong && lowered.includes('metric'),
   };
 }

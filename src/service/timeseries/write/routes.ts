@@ -6,11 +6,12 @@ import { RAW_METRIC } from '../../../formats/table/naming.js';
 import type { Origin } from '../../../storage/samples/samples.js';
 import { envelope } from '../../http/envelope.js';
 import { badRequest } from '../../http/errors.js';
-import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
+import { COLUMNS_TYPE, CSV_TYPE, contentTypeOf, JSON_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
 import { type RouteParts, security } from '../../http/route.js';
 import { principalOf } from '../../identity/principal.js';
-import { deletedAnswer, deleteQuery, ingestedAnswer, metricQuery, seriesParams } from '../schemas.js';
+import { deletedAnswer, deleteQuery, ingestedAnswer, ingestQuery, seriesParams } from '../schemas.js';
 import { addStreamedBodies, type StreamedBody } from './bodies.js';
+import { csvSettingsOf } from './csv-query.js';
 import { deleteSamples } from './delete.js';
 import { Gatherer } from './gather.js';
 import { ingest } from './ingest.js';
@@ -33,28 +34,31 @@ export function registerIngest(app: FastifyInstance, { context, authorize, wake 
 
   routes.post(
     '/core/samples',
-    { onRequest, schema: { ...answers, summary: 'Write samples of any series', querystring: metricQuery } },
-    async (request) => answerIngest(request, metricDefault(request.query)),
+    { onRequest, schema: { ...answers, summary: 'Write samples of any series', querystring: ingestQuery } },
+    async (request) => answerIngest(request, {}, request.query),
   );
   routes.post(
     '/core/timeseries/:timeseriesId/samples',
     {
       onRequest,
-      schema: { ...answers, summary: 'Write samples of one series', querystring: metricQuery, params: seriesParams },
+      schema: { ...answers, summary: 'Write samples of one series', querystring: ingestQuery, params: seriesParams },
     },
-    async (request) =>
-      answerIngest(request, { timeseriesId: request.params.timeseriesId, ...metricDefault(request.query) }),
+    async (request) => answerIngest(request, request.params, request.query),
   );
 
-  async function answerIngest(request: FastifyRequest, defaults: SampleDefaults) {
+  async function answerIngest(request: FastifyRequest, named: SampleDefaults, query: Static<typeof ingestQuery>) {
+    const { metric } = query;
     const { organisation } = principalOf(request);
     const origin = originOf(request);
     const placement = await context.placements.of(organisation);
     const connection = request.raw.socket;
-    const job = { organisation, placement, defaults, origin, connection, onStored: wake };
+    const defaults = metric === undefined ? named : { ...named, metric };
+    const type = contentTypeOf(request);
+    const csv = csvSettingsOf(query, request.headers['content-type'], type);
+    const job = { organisation, placement, defaults, origin, csv, connection, onStored: wake };
     const body = request.body as StreamedBody | undefined; // from addStreamedBodies
     if (body === undefined) throw badRequest('the body is missing; expected samples');
-    return envelope(await ingest(context, gatherer, job, contentTypeOf(request), body));
+    return envelope(await ingest(context, gatherer, job, type, body));
   }
 }
 
@@ -80,14 +84,6 @@ export function registerDelete(app: FastifyInstance, { context, authorize, wake 
         return envelope({ samplesDeleted: await deleteSamples(context, organisation, reference, range, wake) });
       },
     );
-}
-
-function metricDefault({ metric }: Static<typeof metricQuery>): SampleDefaults {
-  return metric === undefined ? {} : { metric };
-}
-
-function contentTypeOf(request: FastifyRequest): string {
-  return (request.headers['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase();
 }
 
 // The place in a queue: all three headers, or none.

@@ -7,6 +7,7 @@ import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { describeWindrowError, messageForBody, ServiceError, unavailable } from '../../http/errors.js';
 import { type BatchCounts, createSampleBatch, takeChanges } from './batch.js';
+import { type CsvSettings, withMends } from './csv-query.js';
 import { writtenByItem } from './delete.js';
 import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
 
@@ -23,6 +24,8 @@ export interface Ingest {
   readonly placement: Placement;
   readonly defaults: SampleDefaults;
   readonly origin?: Origin | undefined;
+  /** How to read a CSV. */
+  readonly csv?: CsvSettings | undefined;
   /** Shards in which an attempt before may have stored the samples. */
   readonly mayBeStored?: ReadonlySet<number> | undefined;
   /** Over what the body came, to tell whether one caller writes alone. */
@@ -191,21 +194,12 @@ async function storeDelivered(
   });
 }
 
-/** What to write in place of a CSV that a file's options would explain, as a body has none. */
-const CSV_MENDS: Readonly<Record<string, string>> = {
-  timeFormat: 'write times as 2024-01-31T12:00:00Z',
-  decimal: 'write decimals with a point',
-  states: 'write a number for each text',
-  series: 'name the series of each row in a column timeseriesId',
-};
-
 /** The error of a body that was stored in parts, with how much of it is stored. */
 export function withStoredCount(error: unknown, samplesStored: number): unknown {
   const storedText = describeStored(samplesStored);
   if (error instanceof CsvError) {
     const details = { code: error.code, ...(error.line === undefined ? {} : { line: error.line }), samplesStored };
-    const mends = error.options.flatMap(({ option }) => CSV_MENDS[option] ?? []);
-    const message = [messageForBody(error), ...mends, storedText].join('; ');
+    const message = `${withMends(messageForBody(error), error.options)}; ${storedText}`;
     return new ServiceError(400, message, { details, cause: error });
   }
   if (samplesStored === 0) return error;

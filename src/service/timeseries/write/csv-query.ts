@@ -1,0 +1,114 @@
+import { type Static, Type } from 'typebox';
+import type { OptionHint } from '../../../core/errors.js';
+import { type Encoding, encodingOf, encodings } from '../../../formats/csv/encoding.js';
+import type { CsvReaderOptions } from '../../../formats/csv/options.js';
+import { timeFormats } from '../../../formats/table/dates.js';
+import { tableLayouts } from '../../../formats/table/roles.js';
+import { optionName, statesOf, tableOptions } from '../../../formats/table/table-options.js';
+import { charsetsOf } from '../../http/bodies.js';
+import { badRequest, ServiceError } from '../../http/errors.js';
+import { CSV_TYPE } from '../../http/media-types.js';
+
+/** What the caller says about a CSV body, as `windrow run` takes it for a file. */
+export type CsvSettings = Pick<
+  CsvReaderOptions,
+  'time' | 'value' | 'series' | 'layout' | 'encoding' | 'skipLines' | 'timeFormat' | 'decimal' | 'states' | 'timezone'
+>;
+
+function about(parameter: string, more = ''): { readonly description: string } {
+  const { summary } = tableOptions.find(({ name }) => name === optionName(parameter))!;
+  return { description: `Of ${CSV_TYPE}: ${summary}${more}` };
+}
+
+const textsOf = (parameter: string) =>
+  Type.Optional(
+    Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], {
+      ...about(parameter, '; may be given several times'),
+    }),
+  );
+
+const choiceOf = <Choice extends string>(parameter: string, choices: readonly Choice[]) =>
+  Type.Optional(Type.Unsafe<Choice>({ type: 'string', enum: [...choices], ...about(parameter) }));
+
+/** The parameters of a query that says how to read a CSV body: those of the command, by their names in the library. */
+export const csvQuery = {
+  time: textsOf('time'),
+  value: textsOf('value'),
+  series: textsOf('series'),
+  layout: choiceOf('layout', tableLayouts),
+  skipLines: Type.Optional(Type.Integer({ minimum: 0, ...about('skipLines') })),
+  timeFormat: choiceOf('timeFormat', timeFormats),
+  decimal: choiceOf('decimal', ['point', 'comma']),
+  states: textsOf('states'),
+  timezone: Type.Optional(
+    Type.String({ minLength: 1, description: `Of ${CSV_TYPE}: IANA zone of times without an offset; UTC by default` }),
+  ),
+};
+
+/** The query of a body of any type. */
+type IngestQuery = { readonly metric?: string } & {
+  readonly [Name in keyof typeof csvQuery]?: Static<(typeof csvQuery)[Name]>;
+};
+
+/**
+ * What a request says about its CSV body, in the query and as the charset of Content-Type.
+ *
+ * @param type of the body.
+ * @returns undefined for a body of another type.
+ * @throws ServiceError 400 for these parameters with such a body, 415 for an unknown charset.
+ * @throws InputError for states of another form.
+ */
+export function csvSettingsOf(query: IngestQuery, header: string | undefined, type: string): CsvSettings | undefined {
+  if (type !== CSV_TYPE) {
+    // No list of names: there are thousands of bodies a second.
+    for (const name in query) {
+      if (name === 'metric') continue;
+      throw badRequest(`query ${name}: expected only with a body of ${CSV_TYPE}, received one of ${type || 'no type'}`);
+    }
+    return undefined;
+  }
+  const { metric: _, time, value, series, states, ...rest } = query;
+  return {
+    ...rest,
+    ...(time === undefined ? {} : { time: [time].flat() }),
+    ...(value === undefined ? {} : { value: [value].flat() }),
+    ...(series === undefined ? {} : { series: [series].flat() }),
+    ...(states === undefined ? {} : { states: statesOf([states].flat()) }),
+    encoding: encodingIn(header),
+  };
+}
+
+function encodingIn(header: string | undefined): Encoding {
+  const [charset = 'utf-8', ...others] = new Set(charsetsOf(header));
+  const encoding = others.length === 0 ? encodingOf(charset) : undefined;
+  if (encoding !== undefined) return encoding;
+  const received = [charset, ...others].join(' and ');
+  throw new ServiceError(415, `Content-Type: expected charset=${encodings.join(' or ')}, received ${received}`);
+}
+
+/**
+ * Says of the fault of a CSV body what to add to the request: parameters of the query, or the charset.
+ *
+ * @param message as `messageForBody` gives it.
+ */
+export function withMends(message: string, options: readonly OptionHint[]): string {
+  const added = options.filter(({ option }) => Object.hasOwn(csvQuery, option)).map(parameterOf);
+  const encoding = options.find(({ option }) => option === 'encoding');
+  return [
+    message.replace('the option ', 'the parameter '),
+    ...(added.length === 0 ? [] : [`add ${added.join(' or ')} to the query`]),
+    ...(encoding === undefined ? [] : [`send Content-Type: ${CSV_TYPE}; charset=${encoding.values?.[0] ?? '…'}`]),
+  ].join('; ');
+}
+
+// Columns are given together, and of other values one is chosen.
+function parameterOf({ option, values = [] }: OptionHint): string {
+  const isOfColumns = option === 'time' || option === 'series' || option === 'value';
+  const pairs = (values.length === 0 ? ['…'] : values).map((value) => `${option}=${escaped(value)}`);
+  return pairs.join(isOfColumns ? '&' : ' or ');
+}
+
+/** As it is where a query may have it. */
+function escaped(value: string): string {
+  return encodeURIComponent(value).replaceAll('%3D', '=').replaceAll('%E2%80%A6', '…');
+}

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CsvReaderOptions, readCsv } from '../../../src/formats/csv/index.js';
+import { openTestService, type TestService } from '../app.js';
+
+let service: TestService;
+let headers: { authorization: string };
+
+beforeEach(async () => {
+  service = await openTestService();
+  headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+});
+
+afterEach(() => service.close());
+
+function post(url: string, payload: string | Buffer, type = 'text/csv') {
+  return service.app.inject({ method: 'POST', url, payload, headers: { ...headers, 'content-type': type } });
+}
+
+const messageOf = (answer: { json(): { status: { message: string } } }) => answer.json().status.message;
+
+/** All series of the organisation, by name: times and values. */
+async function stored(): Promise<Record<string, [number, number][]>> {
+  const get = (url: string) =>
+    service.app.inject({
+      method: 'GET',
+      url,
+      headers: { ...headers, accept: url.includes('samples') ? 'text/csv' : '*/*' },
+    });
+  const listed: { timeseriesId: string; metrics: { metric: string }[] }[] = (await get('/core/timeseries')).json().data;
+  const all: Record<string, [number, number][]> = {};
+  for (const { timeseriesId, metrics } of listed) {
+    for (const { metric } of metrics) {
+      const id = encodeURIComponent(timeseriesId);
+      const { body } = await get(`/core/timeseries/${id}/samples?metric=${encodeURIComponent(metric)}`);
+      const [series] = readCsv(body).series;
+      all[`${timeseriesId}/${metric}`] = Array.from(series!.timeMs, (ms, i) => [ms, series!.value[i]!]);
+    }
+  }
+  return all;
+}
+
+/** What the library reads of a file: without missing values, and of samples of one time the last. */
+function readByLibrary(bytes: string | Buffer, options: Partial<CsvReaderOptions>) {
+  const all: Record<string, [number, number][]> = {};
+  for (const { timeseriesId, metric, timeMs, value } of readCsv(bytes, options).series) {
+    const samples = new Map(Array.from(timeMs, (ms, i) => [ms, value[i]!]));
+    all[`${timeseriesId}/${metric}`] = [...samples].filter(([, one]) => !Number.isNaN(one)).sort(([a], [b]) => a - b);
+  }
+  return all;
+}
+
+const LONG = 'when,device,state,note\n2026-01-01T00:00Z,pump,on,a\n2026-01-01T01:00Z,fan,off,b\n';
+const FLOORS = [
+  'timestamp,floor,t',
+  ...Array.from({ length: 20 }, (_, i) => `2026-01-01T00:${10 + i}Z,${i % 2},${i}`),
+].join('\n');
+const LATIN = Buffer.from('timestamp,Außen\n2026-01-01T00:00Z,1.5\n', 'latin1');
+
+type Case = readonly [what: string, query: string, body: string | Buffer, options: Partial<CsvReaderOptions>];
+
+const cases: readonly Case[] = [
+  [
+    'the day first',
+    'timeFormat=dmy',
+    'timestamp,room\n01/02/2026 10:00,1\n02/03/2026 10:00,2\n',
+    { timeFormat: 'dmy' },
+  ],
+  ['the month first', 'timeFormat=mdy', 'timestamp,room\n01/02/2026 10:00,1\n', { timeFormat: 'mdy' }],
+  ['epoch microseconds', 'timeFormat=us', 'timestamp,room\n1767225600000,1\n', { timeFormat: 'us' }],
+  [
+    'decimal commas',
+    'decimal=comma',
+    'timestamp;room\n2026-01-01 10:00;1,234\n2026-01-01 11:00;2,345\n',
+    { decimal: 'comma' },
+  ],
+  [
+    'local times',
+    'timezone=Europe/Berlin',
+    'timestamp,room\n2026-07-01 00:00,1\n2026-10-25 02:30,2\n2026-10-25 02:30,3\n',
+    { timezone: 'Europe/Berlin' },
+  ],
+  [
+    'two columns for the time',
+    'time=Day&time=Clock',
+    'Day,Clock,room\n2026-01-01,10:00,1\n2026-01-01,11:00,2\n',
+    { time: ['Day', 'Clock'] },
+  ],
+  [
+    'a column of devices and states',
+    'series=device&value=state&states=on%3D1&states=off=0',
+    LONG,
+    { series: ['device'], value: ['state'], states: { on: 1, off: 0 } },
+  ],
+  ['some columns', 'value=a&value=c', 'timestamp,a,b,c\n2026-01-01,1,x,2\n', { value: ['a', 'c'] }],
+  ['a column by its number', 'value=3', 'timestamp,a,b\n2026-01-01,1,2\n', { value: ['3'] }],
+  [
+    'a missing state',
+    'states=off=0&states=unavailable=',
+    'timestamp,room\n2026-01-01T00:00Z,off\n2026-01-01T01:00Z,unavailable\n',
+    { states: { off: 0, unavailable: null } },
+  ],
+  ['lines before the header', 'skipLines=2', 'a report\nof, today\ntimestamp,room\n2026-01-01,1\n', { skipLines: 2 }],
+  ['a wide table whose first column repeats', 'layout=wide', FLOORS, { layout: 'wide' }],
+];
+
+const inCharsets = [
+  ['another charset', LATIN, 'windows-1252', 'windows-1252'],
+  ['another name of a charset', LATIN, 'windows-1252', '"ISO-8859-1"'],
+  ['UTF-16', Buffer.from('timestamp,größe\n2026-01-01,1\n', 'utf16le'), 'utf-16le', 'utf-16le'],
+] as const;
+
+describe('a CSV body of another form', () => {
+  async function expectAsByLibrary(url: string, type: string, body: string | Buffer, options: Case[3]): Promise<void> {
+    const answer = await post(url, body, type);
+    expect([answer.statusCode, messageOf(answer)]).toEqual([200, '']);
+    const expected = readByLibrary(body, options);
+    expect(Object.keys(expected)).not.toHaveLength(0);
+    expect(await stored()).toEqual(expected);
+  }
+
+  it.each(cases)('with %s is read as by the library', (_, query, body, options) =>
+    expectAsByLibrary(`/core/samples?${query}`, 'text/csv', body, options),
+  );
+
+  it.each(inCharsets)('in %s is read as by the library', (_, body, encoding, charset) =>
+    expectAsByLibrary('/core/samples', `text/csv; charset=${charset}`, body, { encoding }),
+  );
+
+  it('the only column that is asked for gives the samples of the series in the path', async () => {
+    const body = 'Datum;Uhrzeit;Leistung (kW);Status\n31.01.2026;10:00;1,5;ok\n31.01.2026;11:00;2,5;ok\n';
+    const url = '/core/timeseries/meter%2F1/samples?value=Leistung%20(kW)&metric=kW&timezone=Europe/Vienna';
+    const answer = await post(url, body);
+    expect([answer.statusCode, messageOf(answer)]).toEqual([200, '']);
+    const at = Date.UTC(2026, 0, 31, 9);
+    expect(await stored()).toEqual({
+      'meter/1/kW': [
+        [at, 1.5],
+        [at + 3_600_000, 2.5],
+      ],
+    });
+    const other = await post('/core/timeseries/other/samples?value=v', 'timestamp,timeseriesId,v\n2026-01-01,a,1\n');
+    expect(other.statusCode).toBe(400);
+    const two = await post('/core/timeseries/other/samples?value=a&value=b', 'timestamp,a,b\n2026-01-01,1,2\n');
+    expect(two.statusCode).toBe(400);
+    expect(Object.keys(await stored())).toEqual(['meter/1/kW']);
+  });
+
+  it.each([
+    ['days or months first', 'timestamp,a\n01/02/2026,1\n02/03/2026,2\n', 'timeFormat=dmy or timeFormat=mdy'],
+    [
+      'two devices',
+      `timestamp,device,t\n${'2026-01-01,a,1\n2026-01-01,b,2\n'.repeat(9)}`,
+      'series=device or layout=wide',
+    ],
+    ['a word', 'timestamp,timeseriesId,value\n2026-01-01,a,not running\n', 'states=not%20running='],
+    ['lines before its header', 'a report\nof today,x\ntimestamp,value\n2026-01-01,1\n', 'skipLines=2'],
+  ])('its fault says what to add to the query: %s', async (_, body, mend) => {
+    const refused = await post('/core/samples', body);
+    expect(refused.statusCode).toBe(400);
+    const message = messageOf(refused);
+    expect(message).toContain(`; add ${mend}`);
+    expect(message).not.toMatch(/--|the option/);
+    const [, query] = /; add (\S+)/.exec(message)!;
+    const answer = await post(`/core/timeseries/room/samples?${query}`, body);
+    expect(messageOf(answer)).not.toBe(message);
+  });
+
+  it('in another encoding says which charset to send', async () => {
+    const message = messageOf(
+      await post('/core/samples', Buffer.from('timestamp,value,timeseriesId\n2026-01-01,1,B\xfcro\n', 'latin1')),
+    );
+    expect(message).toMatch(/is not UTF-8 text; send Content-Type: text\/csv; charset=windows-1252/);
+  });
+
+  it.each([
+    [
+      'timeFormat=dym',
+      'text/csv',
+      400,
+      'query timeFormat: expected one of dmy, mdy, ymd, s, ms, us, ns, received "dym"',
+    ],
+    ['time-format=dmy', 'text/csv', 400, /did you mean `timeFormat`/],
+    ['timezone=Europe/Berlinn', 'text/csv', 400, /timezone: expected .*received "Europe\/Berlinn".*Europe\/Berlin/],
+    ['states=on', 'text/csv', 400, 'states: expected TEXT=NUMBER, or TEXT= for a value that is missing, received "on"'],
+    ['skipLines=-1', 'text/csv', 400, 'query skipLines: expected at least 0, received -1'],
+    ['value=none', 'text/csv', 400, /none/],
+    ['time=', 'text/csv', 400, /query time: expected/],
+    [
+      'decimal=comma',
+      'application/json',
+      400,
+      'query decimal: expected only with a body of text/csv, received one of application/json',
+    ],
+    ['', 'text/csv; charset=klingon', 415, /^Content-Type: expected charset=utf-8 or .*, received klingon$/],
+    ['', 'text/csv; charset=utf-8; charset=latin1', 415, /received utf-8 and latin1$/],
+  ] as const)('%s with %s is refused', async (query, type, status, message) => {
+    const answer = await post(
+      `/core/samples?${query}`,
+      type.includes('json') ? '[]' : 'timestamp,a\n2026-01-01,1\n',
+      type,
+    );
+    expect([answer.statusCode, messageOf(answer)]).toEqual([
+      status,
+      typeof message === 'string' ? message : expect.stringMatching(message),
+    ]);
+    expect(await stored()).toEqual({});
+  });
+});
