@@ -11,6 +11,7 @@ import { type RouteParts, security, validatorCompiler } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
 import { transactionRecord } from '../status/record.js';
 import { statusAnswer } from '../status/schemas.js';
+import { withAbsentSources } from './absent-sources.js';
 import { type DryRunScope, dryRun } from './dry-run.js';
 import { deleteItem, endPattern, MEMBERS_PER_TRANSACTION } from './end.js';
 import { type ItemRecord, itemRecords, joinRecords } from './records.js';
@@ -187,11 +188,12 @@ function noItem(itemId: string): ServiceError {
 
 /** The first of the items for which this holds, in the order of their ids, which is that of their registration. */
 async function readRecords(
-  { storage, placements }: ServiceContext,
+  context: ServiceContext,
   organisation: string,
   where: readonly Condition<ItemRow>[],
   limit: number,
 ): Promise<readonly ItemRecord[]> {
+  const { storage, placements } = context;
   const { shards } = await placements.of(organisation);
   const read = shards.map((shard) =>
     storage.read(shard, async (tx) => {
@@ -200,7 +202,7 @@ async function readRecords(
     }),
   );
   const inOrder = (await Promise.all(read)).flat().sort((a, b) => (a.itemId < b.itemId ? -1 : 1));
-  return joinRecords(inOrder).slice(0, limit);
+  return withAbsentSources(context, organisation, joinRecords(inOrder).slice(0, limit));
 }
 
 async function listItems({ context, tokens }: RouteParts, request: FastifyRequest) {

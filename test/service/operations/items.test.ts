@@ -52,6 +52,37 @@ describe('registered items', () => {
     });
   });
 
+  it.each([1, 8])('say which of their sources are no series, until samples come: %i groups', async (groups) => {
+    const own = await openPosting({}, 'absent', groups);
+    try {
+      await own.write([minutes('there', 10, (i) => i)]);
+      const sum = (inputs: string[], output: string) => item('Add', {}, inputs, output);
+      await own.run([
+        sum(['there', 'roof'], 'one'),
+        sum(['roof', 'cellar'], 'two'),
+        item('Mul', { scalar: 2 }, ['there'], 'none'),
+      ]);
+      await own.run([{ ...item('Mul', { scalar: 2 }, ['attic'], 'once'), processingType: 'Batch' }]);
+      const messages = async () => {
+        const { body } = await own.call('GET', '/core/operations');
+        return Object.fromEntries(
+          (body.data as { timeseriesId: string; message: string }[]).map((one) => [one.timeseriesId, one.message]),
+        );
+      };
+      expect(await messages()).toEqual({
+        one: 'there is no series "roof/Raw" yet',
+        two: 'there are no series "cellar/Raw" and "roof/Raw" yet',
+        none: null,
+        once: 'there is no series "attic/Raw" yet',
+      });
+      await own.write([minutes('roof', 10, (i) => i)]);
+      const { one, two } = await messages();
+      expect([one, two]).toEqual([null, 'there is no series "cellar/Raw" yet']);
+    } finally {
+      await own.close();
+    }
+  });
+
   it.each([1, 8])('are listed in the order in which they were registered, in %i groups', async (groups) => {
     const own = await openPosting({}, 'ordered', groups);
     try {
