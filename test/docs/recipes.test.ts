@@ -103,6 +103,15 @@ const expected: Readonly<Record<string, (inputs: readonly Samples[]) => Results>
       });
       return [[t, x] as const, ...line];
     }),
+  'Good quality only': ([flow, quality]) => {
+    const at = new Map(quality);
+    const hours = grouped(flow!, (t) => Math.floor(t / HOUR) * HOUR).map(([hour]) => {
+      // The samples are a quarter of an hour apart, for which each counts.
+      const own = flow!.filter(([t]) => t >= hour && t < hour + HOUR && at.get(t)! >= 192);
+      return [hour, own.map(([, x]) => x)] as const;
+    });
+    return hours.filter(([, own]) => own.length > 0).map(([t, own]) => [t, mean(own)]);
+  },
   'Sensors that disagree': (inputs) => spread(inputs).map(([t, x]) => [t, Number(Math.abs(x) < 3)]),
   'Unit conversion': ([office]) => office!.map(([t, x]) => [t, Math.round(((x - 32) * 500) / 9) / 100]),
   'Daily percentiles': ([office]) => grouped(office!, dayOf).map(([t, own]) => [t, percentile95(own)]),
@@ -148,9 +157,9 @@ const recipes = page
     return { title: text.split('\n')[0]!, request: request!.text, command, lines: lines.slice(0, -1) };
   });
 
-test('there are sixteen recipes, each with a calculation', () => {
+test('there are seventeen recipes, each with a calculation', () => {
   expect(recipes.map(({ title }) => title)).toEqual(Object.keys(expected));
-  expect(recipes).toHaveLength(16);
+  expect(recipes).toHaveLength(17);
 });
 
 test.each(recipes)('$title', ({ title, request, command, lines }) => {
