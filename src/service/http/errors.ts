@@ -126,7 +126,7 @@ function shortened(message: string): string {
 }
 
 /** The message without how options mend it, `; the option decimal says which (--decimal point)`: a body has none. */
-export function messageForBody({ message, options }: WindrowError): string {
+export function messageForBody({ message, options }: Pick<WindrowError, 'message' | 'options'>): string {
   const flags = options.map(({ option }) => `--${optionName(option)}`);
   const [reason = '', ...mends] = message.split('; ');
   const left = mends.filter((mend) => !flags.some((flag) => mend.includes(flag)));

@@ -61,8 +61,15 @@ export const ingestedAnswer = envelopeSchema(
         'Skipped: the body has the same series and time again later, in a long body within some 50,000 samples',
     }),
     isRepeated: Type.Boolean({ description: 'The offset was stored before: nothing was done' }),
+    rejected: Type.Optional(
+      Type.Integer({
+        description: 'Rows of a CSV that cannot be read, left out as onBadRow=skip says; absent if none',
+      }),
+    ),
     notes: Type.Optional(
-      Type.Array(Type.String(), { description: 'How a CSV body was read, such as columns that were left out' }),
+      Type.Array(Type.String(), {
+        description: 'How a CSV body was read, such as columns that were left out, and the first rows left out',
+      }),
     ),
   }),
 );

@@ -172,6 +172,33 @@ describe('a CSV body of another form', () => {
     expect(message).toMatch(/is not UTF-8 text; send Content-Type: text\/csv; charset=windows-1252/);
   });
 
+  it('leaves out rows that cannot be read, if it is told to, and tells of them', async () => {
+    const rows = Array.from({ length: 60 }, (_, i) => {
+      return `2026-01-01T00:${String(i).padStart(2, '0')}:00Z,${i % 2 === 0 ? i : 'x'.repeat(300)}`;
+    });
+    const body = `timestamp,room\n2026-01-01T01:00Z,1,2\n${rows.join('\n')}\n`;
+    const refused = await post('/core/samples', body);
+    expect(refused.statusCode).toBe(400);
+    expect(messageOf(refused)).toMatch(/; onBadRow=skip leaves out such rows, and counts them; nothing was stored$/);
+    const answer = await post('/core/samples?onBadRow=skip', body);
+    const { rejected, notes, ...counts } = answer.json().data;
+    const expected = readByLibrary(body, { onBadRow: 'skip' });
+    expect(await stored()).toEqual(expected);
+    const count = expected['room/Raw']!.length;
+    expect(counts).toEqual({ samples: count, missing: 0, duplicate: 0, isRepeated: false });
+    expect(rejected).toBe(61 - count);
+    expect(notes).toHaveLength(20);
+    expect(notes[0]).toMatch(/^line 2: .*3 fields/);
+    expect(notes[1]).toMatch(/^line 4, column 2 \(room\): "x+… is not a number/);
+    for (const note of notes) {
+      expect(note.length).toBeLessThan(300);
+      expect(note).not.toMatch(/--/);
+    }
+    const none = await post('/core/samples?onBadRow=skip', 'timestamp,room\n2026-01-01,x\n2026-01-02,y\n');
+    expect(none.statusCode).toBe(400);
+    expect(messageOf(none)).toMatch(/^none of the 2 rows can be read: line 2, column 2 \(room\): "x" is not a number/);
+  });
+
   it.each([
     [
       'timeFormat=dym',

@@ -12,7 +12,17 @@ import { CSV_TYPE } from '../../http/media-types.js';
 /** What the caller says about a CSV body, as `windrow run` takes it for a file. */
 export type CsvSettings = Pick<
   CsvReaderOptions,
-  'time' | 'value' | 'series' | 'layout' | 'encoding' | 'skipLines' | 'timeFormat' | 'decimal' | 'states' | 'timezone'
+  | 'time'
+  | 'value'
+  | 'series'
+  | 'layout'
+  | 'encoding'
+  | 'skipLines'
+  | 'timeFormat'
+  | 'decimal'
+  | 'states'
+  | 'timezone'
+  | 'onBadRow'
 >;
 
 function about(parameter: string, more = ''): { readonly description: string } {
@@ -27,22 +37,25 @@ const textsOf = (parameter: string) =>
     }),
   );
 
-const choiceOf = <Choice extends string>(parameter: string, choices: readonly Choice[]) =>
-  Type.Optional(Type.Unsafe<Choice>({ type: 'string', enum: [...choices], ...about(parameter) }));
+const choiceOf = <Choice extends string>(choices: readonly Choice[], { description }: { description: string }) =>
+  Type.Optional(Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description }));
 
 /** The parameters of a query that says how to read a CSV body: those of the command, by their names in the library. */
 export const csvQuery = {
   time: textsOf('time'),
   value: textsOf('value'),
   series: textsOf('series'),
-  layout: choiceOf('layout', tableLayouts),
+  layout: choiceOf(tableLayouts, about('layout')),
   skipLines: Type.Optional(Type.Integer({ minimum: 0, ...about('skipLines') })),
-  timeFormat: choiceOf('timeFormat', timeFormats),
-  decimal: choiceOf('decimal', ['point', 'comma']),
+  timeFormat: choiceOf(timeFormats, about('timeFormat')),
+  decimal: choiceOf(['point', 'comma'], about('decimal')),
   states: textsOf('states'),
   timezone: Type.Optional(
     Type.String({ minLength: 1, description: `Of ${CSV_TYPE}: IANA zone of times without an offset; UTC by default` }),
   ),
+  onBadRow: choiceOf(['fail', 'skip'], {
+    description: `Of ${CSV_TYPE}: what to do with a row that cannot be read: fail (the default), or leave it out`,
+  }),
 };
 
 /** The query of a body of any type. */
@@ -92,12 +105,13 @@ function encodingIn(header: string | undefined): Encoding {
  * @param message as `messageForBody` gives it.
  */
 export function withMends(message: string, options: readonly OptionHint[]): string {
-  const added = options.filter(({ option }) => Object.hasOwn(csvQuery, option)).map(parameterOf);
-  const encoding = options.find(({ option }) => option === 'encoding');
+  const { onBadRow: skip, encoding, ...others } = Object.fromEntries(options.map((hint) => [hint.option, hint]));
+  const added = Object.values(others).filter(({ option }) => Object.hasOwn(csvQuery, option));
   return [
     message.replace('the option ', 'the parameter '),
-    ...(added.length === 0 ? [] : [`add ${added.join(' or ')} to the query`]),
+    ...(added.length === 0 ? [] : [`add ${added.map(parameterOf).join(' or ')} to the query`]),
     ...(encoding === undefined ? [] : [`send Content-Type: ${CSV_TYPE}; charset=${encoding.values?.[0] ?? '…'}`]),
+    ...(skip === undefined ? [] : [`${parameterOf(skip)} leaves out such rows, and counts them`]),
   ].join('; ');
 }
 

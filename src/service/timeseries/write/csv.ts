@@ -1,9 +1,11 @@
+import { describeValue } from '../../../core/errors.js';
 import type { Series, SeriesReference } from '../../../core/series.js';
 import type { InTurns } from '../../../core/turns.js';
+import type { RejectedRow } from '../../../formats/csv/options.js';
 import { CHUNK_ROWS } from '../../../formats/csv/read/limits.js';
 import { FileReader } from '../../../formats/csv/read/reader.js';
 import { inTurns, nextTurn } from '../../../storage/next-turn.js';
-import { ServiceError } from '../../http/errors.js';
+import { messageForBody, ServiceError } from '../../http/errors.js';
 import type { ServiceSettings } from '../../settings.js';
 import { addColumns, seriesIndexOf } from './batch.js';
 import { partsOf, type StreamedBody } from './bodies.js';
@@ -69,15 +71,32 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
   const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
   // Bodies are small, and more room would take longer to get than a few rows to read.
-  const reader = new FileReader({ ...job.csv, fileName: BODY, chunkRows: CHUNK_ROWS }, take, { limits, onSeries });
+  const rejects: string[] = [];
+  const onReject = (rejected: RejectedRow): void => {
+    if (rejects.length < REJECTS_TOLD_MAX) rejects.push(describeReject(rejected));
+  };
+  const options = { ...job.csv, fileName: BODY, chunkRows: CHUNK_ROWS, onReject };
+  const reader = new FileReader(options, take, { limits, onSeries });
   for await (const part of partsOf(body)) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
       await inPieces(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
     }
     await sink.flushWhenFull();
   }
-  const { notes } = await inPieces(reader.endInTurns());
-  if (notes.length > 0) sink.total.notes = [...notes];
+  const { notes, rows, rejected } = await inPieces(reader.endInTurns());
+  if (rejected > 0 && rows === 0) {
+    throw new ServiceError(400, `none of the ${rejected} rows can be read: ${rejects[0]}; nothing was stored`);
+  }
+  if (rejected > 0) sink.total.rejected = rejected;
+  if (notes.length + rejects.length > 0) sink.total.notes = [...notes, ...rejects];
+}
+
+/** How many of the rows that were left out an answer tells of. */
+const REJECTS_TOLD_MAX = 20;
+
+function describeReject({ line, column, text, reason, options }: RejectedRow): string {
+  const place = column === undefined ? `line ${line}` : `line ${line}, column ${column.number} (${column.name})`;
+  return messageForBody({ message: `${place}: ${describeValue(text)} ${reason}`, options });
 }
 
 function namingOf(columns: readonly string[], first: string, { csv, defaults }: Ingest): Naming {

@@ -14,7 +14,9 @@ import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
 export interface Ingested extends BatchCounts {
   /** Whether the offset was stored before, so that nothing was done. */
   isRepeated: boolean;
-  /** How a CSV body was read, where that is not plain: columns left out, decimal commas. */
+  /** How many rows of a CSV body were left out. */
+  rejected?: number;
+  /** How a CSV body was read, where that is not plain: columns and rows left out, decimal commas. */
   notes?: string[];
 }
 
