@@ -113,6 +113,7 @@ function expectedBy(fault: Fault): string {
   return fault.message
     .replace(/^must not have more than /, 'at most ')
     .replace(/^must not have fewer than /, 'at least ')
+    .replace(/ 1 (character|item)s$/, ' one $1')
     .replace(/^must not have /, 'no ')
     .replace(/^must be >= /, 'at least ')
     .replace(/^must be <= /, 'at most ')

@@ -211,7 +211,7 @@ describe('a CSV body of another form', () => {
     ['states=on', 'text/csv', 400, 'states: expected TEXT=NUMBER, or TEXT= for a value that is missing, received "on"'],
     ['skipLines=-1', 'text/csv', 400, 'query skipLines: expected at least 0, received -1'],
     ['value=none', 'text/csv', 400, /none/],
-    ['time=', 'text/csv', 400, /query time: expected/],
+    ['time=', 'text/csv', 400, 'query time/0: expected at least one character, received ""'],
     [
       'decimal=comma',
       'application/json',

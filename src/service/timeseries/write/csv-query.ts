@@ -31,11 +31,7 @@ function about(parameter: string, more = ''): { readonly description: string } {
 }
 
 const textsOf = (parameter: string) =>
-  Type.Optional(
-    Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], {
-      ...about(parameter, '; may be given several times'),
-    }),
-  );
+  Type.Optional(Type.Array(Type.String({ minLength: 1 }), about(parameter, '; may be given several times')));
 
 const choiceOf = <Choice extends string>(choices: readonly Choice[], { description }: { description: string }) =>
   Type.Optional(Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description }));
@@ -80,15 +76,8 @@ export function csvSettingsOf(query: IngestQuery, header: string | undefined, ty
     }
     return undefined;
   }
-  const { metric: _, time, value, series, states, ...rest } = query;
-  return {
-    ...rest,
-    ...(time === undefined ? {} : { time: [time].flat() }),
-    ...(value === undefined ? {} : { value: [value].flat() }),
-    ...(series === undefined ? {} : { series: [series].flat() }),
-    ...(states === undefined ? {} : { states: statesOf([states].flat()) }),
-    encoding: encodingIn(header),
-  };
+  const { metric: _, states, ...rest } = query;
+  return { ...rest, states: states && statesOf(states), encoding: encodingIn(header) };
 }
 
 function encodingIn(header: string | undefined): Encoding {
