@@ -68,16 +68,23 @@ export function namedSeries(text: string): SeriesReference {
 /**
  * The numbers that texts stand for, from `states`.
  *
- * @throws InputError for a word of another form.
+ * @throws InputError for a word of another form, and for a text that has two numbers.
  */
 export function statesOf(words: readonly string[]): Record<string, number | null> {
-  const states: Record<string, number | null> = {};
+  const states = new Map<string, number | null>();
   for (const word of words) {
     const [, text, value = ''] = /^(.+)=(.*)$/.exec(word) ?? [];
-    if (text === undefined || !Number.isFinite(Number(value))) {
+    if (text === undefined || !(value.trim() === '' || DECIMAL.test(value))) {
       throw wrongOption('states', 'TEXT=NUMBER, or TEXT= for a value that is missing', JSON.stringify(word));
     }
-    states[text] = value === '' ? null : Number(value);
+    const number = value.trim() === '' ? null : Number(value);
+    const before = states.get(text);
+    if (before !== undefined && before !== number) {
+      throw wrongOption('states', 'one number for each text', `${JSON.stringify(text)} with two`);
+    }
+    states.set(text, number);
   }
-  return states;
+  return Object.fromEntries(states);
 }
+
+const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;

@@ -39,6 +39,6 @@ function messageAbout(missing: readonly SeriesReference[]): string {
   const told = [...names, ...(others === 0 ? [] : [`${others} more`])];
   const last = told.pop();
   return told.length === 0
-    ? `there is no series ${last} yet`
-    : `there are no series ${told.join(', ')} and ${last} yet`;
+    ? `no series is called ${last} so far`
+    : `no series are called ${told.join(', ')} and ${last} so far`;
 }

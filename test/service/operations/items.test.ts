@@ -70,14 +70,14 @@ describe('registered items', () => {
         );
       };
       expect(await messages()).toEqual({
-        one: 'there is no series "roof/Raw" yet',
-        two: 'there are no series "cellar/Raw" and "roof/Raw" yet',
+        one: 'no series is called "roof/Raw" so far',
+        two: 'no series are called "cellar/Raw" and "roof/Raw" so far',
         none: null,
-        once: 'there is no series "attic/Raw" yet',
+        once: 'no series is called "attic/Raw" so far',
       });
       await own.write([minutes('roof', 10, (i) => i)]);
       const { one, two } = await messages();
-      expect([one, two]).toEqual([null, 'there is no series "cellar/Raw" yet']);
+      expect([one, two]).toEqual([null, 'no series is called "cellar/Raw" so far']);
     } finally {
       await own.close();
     }

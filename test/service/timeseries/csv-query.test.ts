@@ -54,6 +54,13 @@ const FLOORS = [
   'timestamp,floor,t',
   ...Array.from({ length: 20 }, (_, i) => `2026-01-01T00:${10 + i}Z,${i % 2},${i}`),
 ].join('\n');
+const HOME =
+  'entity_id,state,last_changed\nsensor.a,1,2024-01-01T00:00:00Z\nsensor.b,2,2024-01-01T00:00:00Z\n' +
+  'sensor.a,3,2024-01-01T01:00:00Z\nsensor.b,4,2024-01-01T01:00:00Z\n';
+const FIELDS =
+  '#group,false,false,true,true,false,false\n#datatype,string,long,string,string,dateTime:RFC3339,double\n' +
+  '#default,_result,,,,,\n,result,table,_field,_measurement,_time,_value\n' +
+  ',,0,temp,m,2024-01-01T00:00:00Z,1\n,,1,hum,m,2024-01-01T00:00:00Z,2\n';
 const LATIN = Buffer.from('timestamp,Außen\n2026-01-01T00:00Z,1.5\n', 'latin1');
 
 type Case = readonly [what: string, query: string, body: string | Buffer, options: Partial<CsvReaderOptions>];
@@ -158,18 +165,92 @@ describe('a CSV body of another form', () => {
     const refused = await post('/core/samples', body);
     expect(refused.statusCode).toBe(400);
     const message = messageOf(refused);
-    expect(message).toContain(`; add ${mend}`);
+    expect(message).toContain(`; say ${mend}`);
     expect(message).not.toMatch(/--|the option/);
-    const [, query] = /; add (\S+)/.exec(message)!;
+    const [, query] = /; say (\S+)/.exec(message)!;
     const answer = await post(`/core/timeseries/room/samples?${query}`, body);
     expect(messageOf(answer)).not.toBe(message);
   });
 
-  it('in another encoding says which charset to send', async () => {
-    const message = messageOf(
-      await post('/core/samples', Buffer.from('timestamp,value,timeseriesId\n2026-01-01,1,B\xfcro\n', 'latin1')),
-    );
-    expect(message).toMatch(/is not UTF-8 text; send Content-Type: text\/csv; charset=windows-1252/);
+  it('tells its encoding as a file does, unless a charset is said', async () => {
+    const body = Buffer.from('timestamp,value,timeseriesId\n2026-01-01,1,B\xfcro\n', 'latin1');
+    const refused = await post('/core/samples', body, 'text/csv; charset=utf-8');
+    expect([refused.statusCode, messageOf(refused)]).toEqual([
+      400,
+      expect.stringMatching(/is not UTF-8 text; say the charset, as in Content-Type: text\/csv; charset=windows-1252/),
+    ]);
+    const answer = await post('/core/samples', body);
+    expect([answer.statusCode, answer.json().data.notes]).toEqual([200, [expect.stringMatching(/windows-1252/i)]]);
+    expect(Object.keys(await stored())).toEqual(['Büro/Raw']);
+  });
+
+  it.each([2001, 3000])('with %i columns loses no row, however its chunks end', async (count) => {
+    const names = Array.from({ length: count }, (_, column) => `c${column}`);
+    const rows = Array.from({ length: 420 }, (_, row) => {
+      const time = new Date(Date.UTC(2026, 0, 1) + row * 60_000).toISOString();
+      return `${time},${names.map((_, column) => (row * 7 + column) % 10).join()}`;
+    });
+    const answer = await post('/core/samples', `timestamp,${names.join()}\n${rows.join('\n')}\n`);
+    expect([answer.statusCode, answer.json().data?.samples]).toEqual([200, count * rows.length]);
+    for (const column of [0, 1, 1000, count - 1]) {
+      const { body } = await service.app.inject({
+        url: `/core/timeseries/c${column}/samples`,
+        headers: { ...headers, accept: 'text/csv' },
+      });
+      const [series] = readCsv(body).series;
+      expect(series!.value).toEqual(Float64Array.from(rows, (_, row) => (row * 7 + column) % 10));
+    }
+  });
+
+  it.each([
+    ['devices', '/core/timeseries/x/samples?value=state', HOME],
+    [
+      'devices under another name',
+      '/core/timeseries/x/samples?value=value',
+      'timestamp,Series,value\n2026-01-01,a,1\n',
+    ],
+    [
+      'metrics',
+      '/core/samples?value=temp&value=hum&metric=Raw',
+      'timestamp,timeseriesId,temp,hum\n2026-01-01,a,1,50\n',
+    ],
+    ['metrics of devices', '/core/samples?series=device&metric=kW', 'timestamp,device,temp,hum\n2026-01-01,a,1,50\n'],
+    ['fields', '/core/samples?metric=Raw', FIELDS],
+    ['columns', '/core/timeseries/x/samples', 'timestamp,a,b\n2026-01-01,1,2\n'],
+  ])('of several %s contradicts one name in the path or the query', async (_, url, body) => {
+    const answer = await post(url, body);
+    expect([answer.statusCode, messageOf(answer)]).toEqual([400, expect.stringMatching(/expected .*, received /)]);
+    expect(await stored()).toEqual({});
+  });
+
+  it.each([
+    ['/core/samples?series=metric&metric=kW', 'timestamp,metric,value\n2026-01-01,a,1\n', 'a/kW'],
+    ['/core/timeseries/q/samples?layout=wide&value=v', 'timestamp,timeseriesId,v\n2026-01-01,5,1\n', 'q/Raw'],
+    ['/core/timeseries/x/samples', 'timestamp,value\n2026-01-01,1\n', 'x/Raw'],
+    ['/core/timeseries/x/samples?value=b&metric=m', 'timestamp,a,b\n2026-01-01,2,1\n', 'x/m'],
+    ['/core/timeseries/a/samples?metric=temp', 'timestamp,timeseriesId,metric,value\n2026-01-01,a,temp,1\n', 'a/temp'],
+  ])('is named by what names its columns: %s', async (url, body, name) => {
+    const answer = await post(url, body);
+    expect([answer.statusCode, messageOf(answer)]).toEqual([200, '']);
+    expect(await stored()).toEqual({ [name]: [[Date.UTC(2026, 0, 1), 1]] });
+  });
+
+  it('is read by many of its rows, as a file is', async () => {
+    const rows = Array.from({ length: 20 }, (_, i) => `2026-01-01T00:1${i >> 1}Z,${i % 2},${i}\n`);
+    const floors = await post('/core/samples', `timestamp,floor,t\n${rows.join('')}`);
+    expect([floors.statusCode, messageOf(floors)]).toEqual([
+      400,
+      expect.stringMatching(/say series=floor or layout=wide/),
+    ]);
+    const body = 'timestamp,value\n2026-01-01,1\n2026-01-02,"2,345"\n';
+    const open = await post('/core/timeseries/x/samples', body);
+    expect([open.statusCode, messageOf(open)]).toEqual([
+      400,
+      expect.stringMatching(/say decimal=comma or decimal=point/),
+    ]);
+    const answer = await post('/core/timeseries/x/samples?decimal=point', body);
+    expect(answer.statusCode).toBe(200);
+    expect(Object.values(await stored())[0]!.map(([, value]) => value)).toEqual([1, 2345]);
   });
 
   it('leaves out rows that cannot be read, if it is told to, and tells of them', async () => {

@@ -487,17 +487,17 @@ describe('samples', () => {
     [
       'a word',
       'timestamp,timeseriesId,value\n2026-01-01,a,abc\n',
-      /"abc" is not a number; .*; add states=abc= to the query; /,
+      /"abc" is not a number; .*; say states=abc= in the query; /,
     ],
     [
       'days or months first',
       'timestamp,a\n01/02/2026,1\n02/03/2026,2\n',
-      /; add timeFormat=dmy or timeFormat=mdy to the query; /,
+      /; say timeFormat=dmy or timeFormat=mdy in the query; /,
     ],
     [
       'two devices',
       `timestamp,device,t\n${'2026-01-01,a,1\n2026-01-01,b,2\n'.repeat(9)}`,
-      /; add series=device or layout=wide to the query; /,
+      /; say series=device or layout=wide in the query; /,
     ],
     ['a decimal comma', 'timestamp;timeseriesId;value\n2026-01-01;a;1,5\n2026-01-02;a;1.5\n', /decimal/],
     ['lines before its header', 'a report\nof today,x\ntimestamp,value\n2026-01-01,1\n', /line 1/],

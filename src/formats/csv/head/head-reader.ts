@@ -3,7 +3,7 @@ import { CARRIAGE_RETURN, COMMA, LINE_FEED, SPACE } from '../bytes.js';
 import type { Encoding } from '../encoding.js';
 import { CsvError } from '../errors.js';
 import type { CsvReaderOptions } from '../options.js';
-import type { CsvLimits } from '../read/limits.js';
+import { BLANK_LINES_MAX, type CsvLimits } from '../read/limits.js';
 import { type FoundHeader, findHeader } from './find-header.js';
 import { type Header, isWide, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from './header.js';
 
@@ -81,12 +81,25 @@ export class HeadReader {
       const isThere = bytes.length - end >= this.#sampleBytes;
       if (!isThere && !isFlushed) return undefined;
       const sample = bytes.subarray(end, end + this.#sampleBytes);
-      const isWhole = !isThere || this.#sampleBytes >= SAMPLE_BYTES_MAX;
+      // Rows hardly come behind so many blank lines.
+      const isWhole = !isThere || this.#sampleBytes >= SAMPLE_BYTES_MAX || countBlankLines(sample) > BLANK_LINES_MAX;
       const header = yield* tellHeader(found, sample, SAMPLE_ROWS_MIN, isWhole, this.#options);
       if (header !== undefined) return header;
       this.#sampleBytes *= 4;
     }
   }
+}
+
+function countBlankLines(bytes: Uint8Array): number {
+  let count = 0;
+  let isBlank = true;
+  for (const byte of bytes) {
+    if (byte === LINE_FEED) {
+      if (isBlank) count++;
+      isBlank = true;
+    } else if (byte !== CARRIAGE_RETURN && byte !== SPACE) isBlank = false;
+  }
+  return count;
 }
 
 function firstNotBlank(bytes: Uint8Array, from: number): number {

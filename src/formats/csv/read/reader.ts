@@ -3,6 +3,7 @@ import type { SeriesReference } from '../../../core/series.js';
 import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
+import type { Roles } from '../../table/roles.js';
 import { LINE_FEED } from '../bytes.js';
 import { encodingOf, encodings } from '../encoding.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
@@ -15,7 +16,7 @@ import { BLANK_LINES_MAX, type CsvLimits, UNLIMITED } from './limits.js';
 import { type CsvRecord, createRecord, fieldText, isBlank, Pending, recordText, splitRecord } from './record.js';
 import type { ColumnRows, Rows, RowsSettings } from './rows.js';
 import { createRows } from './rows-of-file.js';
-import { Utf16 } from './utf16.js';
+import { MARK_BYTES_MAX, Utf16 } from './utf16.js';
 
 /**
  * Reads CSV from bytes into series, chunk by chunk, in memory that does not grow with the file.
@@ -126,6 +127,11 @@ export class FileReader implements CsvReader {
     return this.#rows?.series() ?? [];
   }
 
+  /** What the columns are for; undefined until the header was read. */
+  get roles(): Roles | undefined {
+    return this.#header;
+  }
+
   /** Physical line of the row that is being read or, between rows, of the next one. */
   get line(): number {
     return this.#line;
@@ -173,6 +179,8 @@ export class FileReader implements CsvReader {
   *pushInTurns(bytes: Uint8Array): InTurns<void> {
     if (this.#rows === undefined) {
       this.#append(bytes);
+      // Fewer may not tell UTF-16 apart.
+      if (this.#utf16 === undefined && this.#pending.length < MARK_BYTES_MAX) return;
       yield* this.#readHead(false);
       if (this.#rows === undefined) this.#checkHead();
     } else if (this.#utf16 === undefined) this.#pushRows(this.#rows, bytes);

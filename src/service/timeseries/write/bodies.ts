@@ -21,26 +21,35 @@ type BodySettings = Pick<ServiceContext, 'settings' | 'clock'>;
 
 /** A body as it arrives, unpacked, of at most `bytesMax` bytes. */
 export class StreamedBody {
-  readonly stream: Readable;
   readonly #payload: Readable;
   readonly #gunzip: Gunzip | undefined;
-  readonly #isAllUnpacked: () => Promise<boolean>;
   readonly #parts: BodySettings;
   readonly #startMs: number;
+  /** Set once somebody reads a packed body. */
+  #isAllUnpacked: (() => Promise<boolean>) | undefined;
 
   constructor(payload: Readable, gunzip: Gunzip | undefined, parts: BodySettings) {
-    this.stream = gunzip ?? payload;
     this.#payload = payload;
     this.#gunzip = gunzip;
     this.#parts = parts;
     this.#startMs = parts.clock.monotonicMs();
-    this.#isAllUnpacked = gunzip === undefined ? async () => true : followPacked(payload, gunzip);
-    if (gunzip === undefined) return;
+  }
+
+  /**
+   * A packed body is unpacked from the first call on: Node itself drops what is left of a refused one that nobody began
+   * to read, and one that waits for its reader would block the connection.
+   */
+  get stream(): Readable {
+    const [payload, gunzip] = [this.#payload, this.#gunzip];
+    if (gunzip === undefined) return payload;
+    if (this.#isAllUnpacked !== undefined) return gunzip;
+    this.#isAllUnpacked = followPacked(payload, gunzip);
     // Not a pipeline, which would destroy the connection at its end, before the answer is sent.
     payload.on('error', (error) => gunzip.destroy(error));
-    // It may fail before anybody reads it, which must not end the process; the stream keeps the error for its reader.
+    // It may fail before its reader listens, which must not end the process; the stream keeps the error for it.
     gunzip.on('error', () => {});
     payload.pipe(gunzip);
+    return gunzip;
   }
 
   get bytesMax(): number {
@@ -61,7 +70,7 @@ export class StreamedBody {
 
   /** To be called at the end of `stream`. @throws ServiceError 400 if not all of a packed body was unpacked. */
   async checkEnd(): Promise<void> {
-    if (await this.#isAllUnpacked()) return;
+    if (this.#isAllUnpacked === undefined || (await this.#isAllUnpacked())) return;
     throw new ServiceError(400, `${NOT_GZIP}: ${BEHIND_ZEROS}`);
   }
 

@@ -80,38 +80,41 @@ export function csvSettingsOf(query: IngestQuery, header: string | undefined, ty
   return { ...rest, states: states && statesOf(states), encoding: encodingIn(header) };
 }
 
-function encodingIn(header: string | undefined): Encoding {
-  const [charset = 'utf-8', ...others] = new Set(charsetsOf(header));
-  const encoding = others.length === 0 ? encodingOf(charset) : undefined;
-  if (encoding !== undefined) return encoding;
-  const received = [charset, ...others].join(' and ');
+/** Undefined without a charset: the text tells. */
+function encodingIn(header: string | undefined): Encoding | undefined {
+  const charsets = charsetsOf(header);
+  const named = new Set(charsets.map(encodingOf));
+  const [encoding] = named;
+  if (charsets.length === 0 || (encoding !== undefined && named.size === 1)) return encoding;
+  const received = charsets.map((charset) => charset || 'an empty one').join(' and ');
   throw new ServiceError(415, `Content-Type: expected charset=${encodings.join(' or ')}, received ${received}`);
 }
 
 /**
- * Says of the fault of a CSV body what to add to the request: parameters of the query, or the charset.
+ * Says of the fault of a CSV body what the request would have to say: parameters of the query, or the charset.
  *
  * @param message as `messageForBody` gives it.
  */
 export function withMends(message: string, options: readonly OptionHint[]): string {
   const { onBadRow: skip, encoding, ...others } = Object.fromEntries(options.map((hint) => [hint.option, hint]));
-  const added = Object.values(others).filter(({ option }) => Object.hasOwn(csvQuery, option));
+  const said = Object.values(others).filter(({ option }) => Object.hasOwn(csvQuery, option));
   return [
     message.replace('the option ', 'the parameter '),
-    ...(added.length === 0 ? [] : [`add ${added.map(parameterOf).join(' or ')} to the query`]),
-    ...(encoding === undefined ? [] : [`send Content-Type: ${CSV_TYPE}; charset=${encoding.values?.[0] ?? '…'}`]),
+    ...(said.length === 0 ? [] : [`say ${said.map(parameterOf).join(' or ')} in the query`]),
+    ...(encoding === undefined
+      ? []
+      : [`say the charset, as in Content-Type: ${CSV_TYPE}; charset=${charsetOf(encoding)}`]),
     ...(skip === undefined ? [] : [`${parameterOf(skip)} leaves out such rows, and counts them`]),
   ].join('; ');
+}
+
+function charsetOf({ values: [encoding] = [] }: OptionHint): string {
+  return encoding ?? 'windows-1252';
 }
 
 // Columns are given together, and of other values one is chosen.
 function parameterOf({ option, values = [] }: OptionHint): string {
   const isOfColumns = option === 'time' || option === 'series' || option === 'value';
-  const pairs = (values.length === 0 ? ['…'] : values).map((value) => `${option}=${escaped(value)}`);
-  return pairs.join(isOfColumns ? '&' : ' or ');
-}
-
-/** As it is where a query may have it. */
-function escaped(value: string): string {
-  return encodeURIComponent(value).replaceAll('%3D', '=').replaceAll('%E2%80%A6', '…');
+  const pairs = values.map((value) => `${option}=${encodeURIComponent(value).replaceAll('%3D', '=')}`);
+  return pairs.length === 0 ? `${option}=…` : pairs.join(isOfColumns ? '&' : ' or ');
 }

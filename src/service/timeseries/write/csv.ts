@@ -4,6 +4,7 @@ import type { InTurns } from '../../../core/turns.js';
 import type { RejectedRow } from '../../../formats/csv/options.js';
 import { CHUNK_ROWS } from '../../../formats/csv/read/limits.js';
 import { FileReader } from '../../../formats/csv/read/reader.js';
+import type { Roles } from '../../../formats/table/roles.js';
 import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { messageForBody, ServiceError } from '../../http/errors.js';
 import type { ServiceSettings } from '../../settings.js';
@@ -22,18 +23,26 @@ const SERIES_PER_TURN = 2000;
 /** As sockets give them. */
 const PIECE_BYTES = 65_536;
 
-/** What the header says about the names of series. */
+/** Which names of its series a file gives. */
 interface Naming {
-  /** Without a name of its own, as in `timestamp,value`: the series is that of the path. */
-  readonly isNameless: boolean;
+  /** Whether it gives ids; otherwise the series is that of the path. */
+  readonly hasId: boolean;
   readonly hasMetric: boolean;
+}
+
+/** A chunk of a very wide body, copied: thousands of columns take some turns of the event loop. */
+interface WideChunk {
+  readonly series: readonly Series[];
+  readonly timeMs: Float64Array;
+  /** What all columns of the chunk lie in. */
+  readonly room: ArrayBuffer;
 }
 
 export async function takeCsv(settings: ServiceSettings, job: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
   const { batch } = sink;
   let naming: Naming | undefined;
   const checkedName = (series: SeriesReference, place: NamePlace) => {
-    naming ??= namingOf(reader.columns(), series.timeseriesId, job);
+    naming ??= namingOf(reader.roles!, job); // a series comes after the header
     return nameOf(job, naming, series, place);
   };
   const onSeries = (series: SeriesReference): void => {
@@ -44,21 +53,21 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
     const { timeseriesId, metric } = checkedName(series, HEADER);
     addColumns(batch, seriesIndexOf(batch, timeseriesId, metric), series.timeMs, series.value);
   };
-  // A chunk belongs to the reader, and is valid until it reads on. A piece of a very wide body has too few rows for two
-  // chunks.
-  let waiting: readonly Series[] = [];
+  // A chunk belongs to the reader, and is valid until it reads on; a piece of a body may end one and begin the next.
+  const waiting: WideChunk[] = [];
   const take = (chunk: readonly Series[]): void => {
-    if (waiting.length > 0) throw new Error('assertion failed: a piece of a wide body has at most one chunk');
     const isWide = chunk.length > SERIES_PER_TURN && chunk[0]!.timeMs === chunk[1]!.timeMs;
-    if (isWide) waiting = chunk;
+    if (isWide) waiting.push(copyOf(chunk));
     else for (const series of chunk) takeOne(series);
   };
   const takeWaiting = async (): Promise<void> => {
-    if (waiting.length === 0) return;
-    await nextTurn();
-    for await (const series of inTurns(waiting, SERIES_PER_TURN)) takeOne(series);
-    waiting = [];
-    await nextTurn();
+    for (const { series, timeMs, room } of waiting.splice(0)) {
+      await nextTurn();
+      for await (const { value, ...reference } of inTurns(series, SERIES_PER_TURN)) {
+        takeOne({ ...reference, timeMs, value: new Float64Array(room, value.byteOffset, value.length) });
+      }
+      await nextTurn();
+    }
   };
   const inPieces = async <Result>(work: InTurns<Result>): Promise<Result> => {
     for (;;) {
@@ -76,7 +85,8 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
     if (rejects.length < REJECTS_TOLD_MAX) rejects.push(describeReject(rejected));
   };
   const options = { ...job.csv, fileName: BODY, chunkRows: CHUNK_ROWS, onReject };
-  const reader = new FileReader(options, take, { limits, onSeries });
+  // Patient, as the command is: one row may not tell what a column is for.
+  const reader = new FileReader(options, take, { limits, onSeries, isPatient: true });
   for await (const part of partsOf(body)) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
       await inPieces(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
@@ -99,24 +109,30 @@ function describeReject({ line, column, text, reason, options }: RejectedRow): s
   return messageForBody({ message: `${place}: ${describeValue(text)} ${reason}`, options });
 }
 
-function namingOf(columns: readonly string[], first: string, { csv, defaults }: Ingest): Naming {
-  const lowered = columns.map((name) => name.toLowerCase());
-  const isLong = lowered.includes('timeseriesid') || csv?.series !== undefined;
+/** All columns lie in one buffer: to copy thousands of arrays would take ten times as long. */
+function copyOf(series: readonly Series[]): WideChunk {
+  const { timeMs, value } = series[0]!;
+  // `as`: the reader has made it.
+  return { series, timeMs: timeMs.slice(), room: (value.buffer as ArrayBuffer).slice(0) };
+}
+
+function namingOf({ layout, ids, metricColumn, values }: Roles, { csv, defaults }: Ingest): Naming {
+  const isLong = layout === 'long';
   // In the wide layout each series is a column; the only one that is asked for is that of the path.
   const isOfPath = csv?.value?.length === 1 && defaults.timeseriesId !== undefined;
   return {
-    isNameless: !isLong && (isOfPath || (first === BODY && !columns.includes(BODY))),
-    hasMetric: isLong && lowered.includes('metric'),
+    hasId: isLong ? ids.length > 0 : layout === 'wide' && !isOfPath,
+    hasMetric: metricColumn >= 0 || (isLong && values.length > 1),
   };
 }
 
 function nameOf(
   { defaults }: Ingest,
-  { isNameless, hasMetric }: Naming,
+  { hasId, hasMetric }: Naming,
   series: SeriesReference,
   place: NamePlace,
 ): SeriesReference {
-  const timeseriesId = isNameless ? defaults.timeseriesId : series.timeseriesId;
+  const timeseriesId = hasId ? series.timeseriesId : defaults.timeseriesId;
   if (timeseriesId === undefined) {
     const hint = 'add a timeseriesId column, or post to /core/timeseries/{timeseriesId}/samples';
     throw new ServiceError(400, `a CSV of timestamp and value names no series; ${hint}`);
