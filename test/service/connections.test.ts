@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest';
 import { startServer } from '../../src/service/server.js';
 import { writeFrame } from '../../src/service/timeseries/columns-format.js';
@@ -89,6 +90,22 @@ describe('requests that are sent ahead of the answers', () => {
     const statuses = client.text.match(/HTTP\/1.1 \d+/g)!.map((line) => line.slice(-3));
     expect(statuses).toEqual([...Array(30).fill('200'), ...Array(30).fill('404'), ...Array(30).fill('200')]);
   });
+
+  it.each(['timezone=Nowhere', 'states=on', 'unknown=1'])(
+    'are answered after a packed body that %s refuses',
+    async (query) => {
+      const random = new Uint8Array(200_000);
+      for (let i = 0; i < random.length; i += 65_536) crypto.getRandomValues(random.subarray(i, i + 65_536));
+      const body = gzipSync(`timestamp,value\n${Buffer.from(random).toString('hex')}`);
+      const head = `POST /core/samples?${query} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n`;
+      const type = `content-type: text/csv\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
+      const client = await talk(url, head + type);
+      client.socket.write(body);
+      client.socket.write(heads('/health/live', 1));
+      await expect.poll(() => client.text.match(/HTTP\/1.1 \d+/g)?.length, { timeout: 4000 }).toBe(2);
+      expect(client.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200']);
+    },
+  );
 
   it('wait while the caller takes no answer', async () => {
     // More than the buffers of a connection hold.

@@ -74,6 +74,13 @@ describe('/openapi.json', () => {
       const isOpen = /^\/(?:health|metrics|\.well-known)/.test(path);
       const scheme = path.startsWith('/idm') ? 'client' : 'token';
       expect([of, operation.security]).toEqual([of, isOpen ? [] : [{ [scheme]: [] }]]);
+      const [, scopes] = /[.)] Needs the scope ([^.]+)\.$/.exec(operation.description!) ?? [];
+      if (isOpen || scheme === 'client') expect([of, scopes]).toEqual([of, undefined]);
+      else
+        expect([of, scopes]).toEqual([
+          of,
+          expect.stringMatching(/^core_(?:read|write|admin)(?: or core_write)?(?: or core_admin)?$/),
+        ]);
     }
   });
 
@@ -90,6 +97,34 @@ describe('/openapi.json', () => {
     ]) {
       expect(text).toContain(`"enum":${JSON.stringify(choices)}`);
     }
+  });
+
+  it('names the values of enumerations that differ in signs or case alone', () => {
+    const enums: { enum: string[]; 'x-enum-varnames'?: string[] }[] = [];
+    JSON.stringify(document, (_, value) => {
+      if (Array.isArray(value?.enum) && typeof value.enum[0] === 'string') enums.push(value);
+      return value;
+    });
+    expect(enums.length).toBeGreaterThan(20);
+    for (const { enum: values, 'x-enum-varnames': names = values } of enums) {
+      const keys = names.map((one) => one.replaceAll(/[^a-z0-9]/gi, '').toLowerCase());
+      expect([names, names.length, new Set(keys).size]).toEqual([names, values.length, values.length]);
+    }
+    const units = enums.find((one) => one.enum.includes('mW'))!;
+    const nameOf = (value: string) => units['x-enum-varnames']![units.enum.indexOf(value)];
+    const signs = ['mW', 'MW', 'm³/s', 'm/s', 'm³', 'm3', '°C', '%', '1'];
+    expect(signs.map(nameOf)).toEqual([
+      'milliW',
+      'megaW',
+      'm3_per_s_2',
+      'm_per_s',
+      'm3_2',
+      'm3',
+      'degC_2',
+      'percent',
+      '_1',
+    ]);
+    for (const name of units['x-enum-varnames']!) expect(name).toMatch(/^[a-z_]\w*$/i);
   });
 
   it('names every path parameter once, and lists the responses', () => {

@@ -42,6 +42,25 @@ it('a choice is one fault that names all that can be chosen', async () => {
   expect(message).toBe('body kind: expected one of samples, results, received "result"');
 });
 
+it('a name that no series can have is told with its place, also of an input and of a step between', async () => {
+  const of = (timeseriesId: string, metric: string) => [{ timeseriesId, metric }];
+  const operations = [
+    { operation: 'Abs', input: of('a\u0000', 'Raw'), output: of('a', 'm'.repeat(300)) },
+    { operation: 'Abs', input: of('a', 'm'.repeat(300)), output: of('a\ud800', 'Result') },
+  ];
+  const payload = [{ metric: 'Result', processingType: 'stream', operations }];
+  const answer = await service.app.inject({ method: 'POST', url: '/operations', headers, payload });
+  expect(answer.statusCode).toBe(400);
+  const { issues } = answer.json().data;
+  const expected = 'a text of 1 to 256 characters, none of them a control character';
+  expect(issues.map((one: { pointer: string; expected: string }) => [one.pointer, one.expected])).toEqual([
+    ['/0/operations/0/input/0/timeseriesId', expected],
+    ['/0/operations/0/output/0/metric', expected],
+    ['/0/operations/1/input/0/metric', expected],
+    ['/0/operations/1/output/0/timeseriesId', expected],
+  ]);
+});
+
 it('a length has a limit', async () => {
   const message = await messageOf(`/core/timeseries/${'a'.repeat(300)}/samples`);
   expect(message).toMatch(/^path timeseriesId: expected at most 256 characters, received "a+/);

@@ -67,7 +67,9 @@ export const listSchema = {
     ...clauses,
   }),
   response: {
-    200: pageSchema(event),
+    200: pageSchema(event, {
+      totalCount: Type.Optional(Type.Integer({ description: 'Matches on all pages, regardless of $top' })),
+    }),
     204: Type.Null({ description: 'No event matches' }),
   },
 };

@@ -40,12 +40,13 @@ export function envelopeSchema<Data extends Type.TSchema>(data: Data) {
   return Type.Object({ status: statusSchema, data });
 }
 
-export function pageSchema<Entry extends Type.TSchema>(entry: Entry) {
+/** @param more what `paging` has besides the token. */
+export function pageSchema<Entry extends Type.TSchema>(entry: Entry, more: Type.TProperties = {}) {
   return Type.Object({
     status: statusSchema,
     data: Type.Array(entry),
     paging: Type.Object({
-      totalCount: Type.Optional(Type.Integer({ description: 'Matches on all pages, regardless of $top' })),
+      ...more,
       continuationToken: Type.Union([Type.String(), Type.Null()], {
         description: 'For the header of the next request; null on the last page',
       }),

@@ -74,6 +74,29 @@ function statusesOf(route: string, security: readonly object[]): readonly ErrorS
 
 const text = { type: 'string' } as const;
 
+const number = { type: 'integer' } as const;
+
+const issue = {
+  type: 'object' as const,
+  properties: {
+    pointer: { ...text, description: 'Where it is: a JSON pointer into the body, or into the query or path' },
+    place: { ...text, description: 'What the pointer is of, if not the body: query, path, header' },
+    line: { ...number, description: 'The line of the body, from 1' },
+    code: { ...text, description: 'docs/errors.md lists them' },
+    expected: text,
+    received: { description: 'What came, most often as a text' },
+    suggestion: { ...text, description: 'How to mend it' },
+  },
+  additionalProperties: true,
+};
+
+const errorDetails = {
+  issues: { type: 'array' as const, items: issue, description: 'Each fault of the request, with its place' },
+  code: { ...text, description: 'docs/errors.md lists them' },
+  line: { ...number, description: 'The line of a streamed body at which reading ended' },
+  samplesStored: { ...number, description: 'How many samples before the fault are stored' },
+};
+
 /** The components that the errors of routes refer to. */
 export const errorComponents = {
   schemas: {
@@ -89,7 +112,12 @@ export const errorComponents = {
             code: { ...text, description: 'The HTTP status as three digits' },
           },
         },
-        data: { type: 'object' as const, description: 'The details, such as issues', additionalProperties: true },
+        data: {
+          type: 'object' as const,
+          description: 'The details, as far as there are any',
+          properties: errorDetails,
+          additionalProperties: true,
+        },
       },
     },
   },

@@ -4,12 +4,15 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { operationComponents } from '../operations/openapi.js';
 import { CORRELATION_ID } from './correlation.js';
+import { nameEnums } from './enum-names.js';
 import { errorAnswersOf, errorComponents, namedOperations, streamedForms } from './openapi-answers.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** How a caller of the route authenticates, in OpenAPI's terms. */
     readonly security?: FastifySchema['security'];
+    /** One of these its token must have. */
+    readonly scopes?: readonly string[] | undefined;
   }
 }
 
@@ -21,16 +24,20 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
   // A host with its own OpenAPI document sees our routes, but not our security schemes.
   app.addHook('onRoute', (route) => {
     const { security, ...schema } = route.schema ?? {};
-    if (security !== undefined) Object.assign(route, { schema, config: { ...route.config, security } });
+    if (security === undefined) return;
+    const { anyOf } = Object(route.onRequest) as { readonly anyOf?: readonly string[] };
+    Object.assign(route, { schema, config: { ...route.config, security, scopes: anyOf } });
   });
   await app.register(swagger, {
     transform: ({ schema, url, route }) => {
-      const security = route.config?.security;
-      return { schema: security === undefined ? schema : { ...schema, security }, url };
+      const { security, scopes } = route.config ?? {};
+      if (security === undefined) return { schema, url };
+      return { schema: { ...schema, security, ...(scopes && { [SCOPES]: scopes }) }, url };
     },
     transformObject: (given) => {
       if (!('openapiObject' in given)) return given.swaggerObject;
       completeOperations(given.openapiObject, app.prefix);
+      nameEnums(given.openapiObject);
       Object.assign(given.openapiObject, { servers: [{ url: serverUrl(publicUrl, app.prefix) }] });
       return given.openapiObject;
     },
@@ -79,7 +86,11 @@ function serverUrl(publicUrl: string, prefix: string): string {
   return (prefix !== '' && url.endsWith(prefix) ? url.slice(0, -prefix.length) : url) || '/';
 }
 
+/** Where the scopes of an operation are until its description names them: in `security`, only OAuth schemes may. */
+const SCOPES = 'x-scopes';
+
 interface Operation {
+  [SCOPES]?: readonly string[];
   operationId?: string;
   description?: string;
   parameters?: readonly object[];
@@ -100,6 +111,10 @@ function completeOperations({ paths = {} }: { readonly paths?: object }, prefix:
       // test/service/openapi.test.ts checks that each has a name.
       if (named !== undefined)
         Object.assign(operation, { description: named.description, ...operation, operationId: named.id });
+      if (operation[SCOPES] !== undefined) {
+        operation.description = `${operation.description} Needs the scope ${operation[SCOPES].join(' or ')}.`;
+        delete operation[SCOPES];
+      }
       operation.parameters = [...own, ...parameters, { $ref: '#/components/parameters/CorrelationId' }];
       if (requestBody !== undefined) operation.requestBody = requestBody;
       const done = content === undefined ? {} : { 200: { description: 'Done', content } };

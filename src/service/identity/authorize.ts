@@ -14,8 +14,8 @@ const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 export function createAuthorize(
   authenticate: (token: string) => Principal | undefined | Promise<Principal | undefined>,
 ): Authorize {
-  return (...anyOf) =>
-    async (request) => {
+  return (...anyOf) => {
+    const authorize = async (request: FastifyRequest): Promise<void> => {
       const token = readToken(request);
       const principal = await authenticate(token);
       if (principal === undefined) {
@@ -24,6 +24,8 @@ export function createAuthorize(
       request.principal = principal;
       if (!anyOf.some((scope) => covers(principal.scopes, scope))) throw insufficientScope(anyOf);
     };
+    return Object.assign(authorize, { anyOf });
+  };
 }
 
 // What a client sends as its token if it ignored the error of its token request.

@@ -40,4 +40,6 @@ export function principalOf(request: FastifyRequest): Principal {
 }
 
 /** Makes a route's hook, which answers 401 without a valid token, and 403 without any of the scopes. */
-export type Authorize = (...anyOf: readonly Scope[]) => onRequestAsyncHookHandler;
+export type Authorize = (
+  ...anyOf: readonly Scope[]
+) => onRequestAsyncHookHandler & { readonly anyOf: readonly Scope[] };

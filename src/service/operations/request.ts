@@ -1,5 +1,5 @@
 import { parseDuration } from '../../core/duration.js';
-import { type Issue, RequestError } from '../../core/errors.js';
+import { describeValue, type Issue, RequestError } from '../../core/errors.js';
 import { hashText } from '../../core/hash.js';
 import { patternOf } from '../../core/pattern.js';
 import type { SeriesReference } from '../../core/series.js';
@@ -91,20 +91,34 @@ function lengthOf(list: unknown): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-// Results are series of the store, so the rules of their names apply.
-function checkNames({ items, steps }: Plan): void {
-  const issues = items.flatMap(({ output, step }, index): Issue[] => {
-    const names = {
-      [`/${index}/metric`]: output.metric,
-      [`${steps[step]!.pointer}/output/0/timeseriesId`]: output.timeseriesId,
-    };
-    return Object.entries(names).flatMap(([pointer, name]) => {
-      const expected = nameProblem(name);
-      if (expected === undefined) return [];
-      return [{ pointer, code: 'request.value', expected, received: JSON.stringify(name) }];
-    });
-  });
+// What is read and computed are series of the store, or might be, so the rules of their names apply.
+function checkNames({ request }: Plan): void {
+  const issues: Issue[] = [];
+  const check = (pointer: string, name: string): void => {
+    const expected = nameProblem(name);
+    if (expected !== undefined)
+      issues.push({ pointer, code: 'request.value', expected, received: describeValue(name) });
+  };
+  // `as`: planned, so it has this form.
+  for (const [index, { metric, operations }] of (request as readonly PlannedItem[]).entries()) {
+    check(`/${index}/metric`, metric);
+    for (const [at, step] of operations.entries()) {
+      for (const [list, references] of [['input', step.input] as const, ['output', step.output] as const]) {
+        for (const [k, reference] of references.entries()) {
+          const pointer = `/${index}/operations/${at}/${list}/${k}`;
+          check(`${pointer}/timeseriesId`, reference.timeseriesId);
+          // The result of the item has its metric.
+          if (reference.metric !== metric) check(`${pointer}/metric`, reference.metric);
+        }
+      }
+    }
+  }
   if (issues.length > 0) throw new RequestError(issues);
+}
+
+interface PlannedItem {
+  readonly metric: string;
+  readonly operations: readonly Readonly<Record<'input' | 'output', readonly SeriesReference[]>>[];
 }
 
 function tooLarge(most: string, received: string) {

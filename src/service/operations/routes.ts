@@ -38,7 +38,8 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
         'that there is replaces the one before. Answered with the transaction of the request, whose ' +
         'transactionIDList names one for each item, in their order.',
       querystring: schemas.operationsQuery,
-      response: { 200: schemas.dryRunAnswer, 202: statusAnswer },
+      // Many generators of clients take the least of these for the answer of each request.
+      response: { 200: Type.Union([statusAnswer, schemas.dryRunAnswer], DRY_RUN), 202: statusAnswer },
     },
   };
   for (const path of ['/operations', '/core/operations']) {
@@ -66,6 +67,8 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
   registerReading(app, parts);
   registerDeletion(app, parts);
 }
+
+const DRY_RUN = { description: 'With dryRun=true: the second form; without, the answer is 202' };
 
 function registerDeletion(app: FastifyInstance, { context, authorize, wake }: RouteParts): void {
   app.delete<{ Params: { itemId: string } }>(

@@ -5,7 +5,7 @@ import { csvQuery } from './write/csv-query.js';
 // The input and output of the routes, for checks and for /openapi.json.
 
 export const seriesParams = Type.Object({
-  timeseriesId: Type.String({ minLength: 1, maxLength: 256, description: 'percent-encoded' }),
+  timeseriesId: Type.String({ minLength: 1, maxLength: 256, description: 'In the URL percent-encoded, as clients do' }),
 });
 
 /** A query without other parameters. */

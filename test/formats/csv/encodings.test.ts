@@ -24,6 +24,19 @@ function problemOf(bytes: Uint8Array, options: ReadCsvOptions = {}): CsvError {
   return expect.fail('it was read');
 }
 
+test.each([1, 2, 3, 4, 5])('UTF-16 without a mark is read whatever comes first: %i bytes', (count) => {
+  const bytes = Buffer.from('time,größe\n2024-01-01,1\n', 'utf16le');
+  for (const [encoding, of] of [['utf-16le', bytes] as const, ['utf-16be', Buffer.from(bytes).swap16()] as const]) {
+    const ids: string[] = [];
+    const reader = createCsvReader({ fileName: 'x.csv', encoding }, (series) => {
+      ids.push(...series.map(({ timeseriesId }) => timeseriesId));
+    });
+    reader.push(of.subarray(0, count));
+    reader.push(of.subarray(count));
+    expect([reader.end().rows, ids]).toEqual([1, ['größe']]);
+  }
+});
+
 describe('Windows-1252', () => {
   test.each(['Außentemperatur (°C)', 'Température extérieure', 'Verbrauch Büro [m³]'])(
     'is told where the Western and the Central European code page agree about it: %s',

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { statesOf } from '../../src/formats/table/table-options.js';
+
+test('states are texts with their numbers, or with nothing for a missing value', () => {
+  const words = ['on=1', 'off=0', 'unavailable=', 'unknown= ', 'a=b=-1.5e3', '__proto__=2', 'on=1.0'];
+  expect(Object.entries(statesOf(words))).toEqual([
+    ['on', 1],
+    ['off', 0],
+    ['unavailable', null],
+    ['unknown', null],
+    ['a=b', -1500],
+    ['__proto__', 2],
+  ]);
+});
+
+test.each([
+  ['on', '"on"'],
+  ['=1', '"=1"'],
+  ['on=x', '"on=x"'],
+  ['on=0x10', '"on=0x10"'],
+  ['on=Infinity', '"on=Infinity"'],
+  ['on=.', '"on=."'],
+])('%s is none', (word, received) => {
+  const expected = `states: expected TEXT=NUMBER, or TEXT= for a value that is missing, received ${received}`;
+  expect(() => statesOf([word])).toThrow(expected);
+});
+
+test('a text has one number', () => {
+  expect(() => statesOf(['on=1', 'on=0'])).toThrow('states: expected one number for each text, received "on" with two');
+  expect(() => statesOf(['on=1', 'on='])).toThrow('states: expected one number for each text, received "on" with two');
+});
