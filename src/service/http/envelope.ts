@@ -32,7 +32,15 @@ export function oneOf(names: readonly string[], description?: string) {
   return Type.Unsafe<string>({ type: 'string', enum: [...names], ...options });
 }
 
-export const nullableText = Type.Union([Type.String(), Type.Null()]);
+/**
+ * A text or null, of an answer: not as a choice of two schemas, of which clients of OpenAPI 3.0 lose the null.
+ */
+export const textOrNull = (description?: string) => orNull<string>('string', description);
+export const integerOrNull = (description?: string) => orNull<number>('integer', description);
+
+function orNull<Value>(type: string, description: string | undefined) {
+  return Type.Unsafe<Value | null>({ type: [type, 'null'], ...(description === undefined ? {} : { description }) });
+}
 
 const statusSchema = Type.Object({ message: Type.String(), code: Type.String() });
 
@@ -47,9 +55,7 @@ export function pageSchema<Entry extends Type.TSchema>(entry: Entry, more: Type.
     data: Type.Array(entry),
     paging: Type.Object({
       ...more,
-      continuationToken: Type.Union([Type.String(), Type.Null()], {
-        description: 'For the header of the next request; null on the last page',
-      }),
+      continuationToken: textOrNull('For the header of the next request; null on the last page'),
     }),
   });
 }

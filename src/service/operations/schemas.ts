@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, nullableText, oneOf, pageSchema } from '../http/envelope.js';
+import { envelopeSchema, integerOrNull, oneOf, pageSchema, textOrNull } from '../http/envelope.js';
 import { transactionStates } from '../status/request-states.js';
 
 // For /openapi.json and for serialising answers. The body is in openapi.ts.
@@ -36,8 +36,8 @@ export const dryRunAnswer = envelopeSchema(
         timeseriesId: Type.String(),
         metric: Type.String(),
         processingType,
-        members: Type.Union([Type.Integer(), Type.Null()], { description: 'For a pattern: how many there are now' }),
-        replaces: Type.Union([Type.String(), Type.Null()], { description: 'The existing item of this result' }),
+        members: integerOrNull('For a pattern: how many there are now'),
+        replaces: textOrNull('The existing item of this result'),
         plan: Type.Object({}, { additionalProperties: true }),
         explain: Type.String(),
         costs: Type.Object({
@@ -56,20 +56,16 @@ export const itemSchema = Type.Object({
   timeseriesId: Type.String({ description: 'Of the result' }),
   metric: Type.String({ description: 'Of the result' }),
   processingType,
-  frequency: nullableText,
+  frequency: textOrNull(),
   operations: Type.Array(Type.Object({}, { additionalProperties: true })),
   sources: Type.Array(seriesReference),
-  pattern: Type.Union([Type.String(), Type.Null()], {
-    description: 'The pattern item that this is a member of',
-  }),
+  pattern: textOrNull('The pattern item that this is a member of'),
   state: oneOf(transactionStates),
   transactionId: Type.String({ description: "The item's transaction at /core/status" }),
   retryCount: Type.Integer(),
-  message: nullableText,
+  message: textOrNull(),
   revision: Type.Integer({ description: 'Increases by one with each replacement' }),
-  boundary: Type.Union([Type.String(), Type.Null()], {
-    description: 'A batch with a frequency has computed the samples before this instant',
-  }),
+  boundary: textOrNull('A batch with a frequency has computed the samples before this instant'),
   createdTimestamp: Type.String(),
   updatedTimestamp: Type.String(),
 });

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, nullableText, oneOf, pageSchema } from '../http/envelope.js';
+import { envelopeSchema, oneOf, pageSchema, textOrNull } from '../http/envelope.js';
 import { transactionStates } from './request-states.js';
 
 export const transactionSchema = Type.Object({
@@ -21,12 +21,12 @@ export const transactionSchema = Type.Object({
     status: oneOf(transactionStates, 'The state'),
   }),
   retryCount: Type.Integer(),
-  message: Type.Union([Type.String(), Type.Null()], { description: 'What failed' }),
+  message: textOrNull('What failed'),
   sender: Type.String({ description: 'The client' }),
   recipient: Type.String(),
   correlationId: Type.String(),
   timeout: Type.Number(),
-  topic: nullableText,
+  topic: textOrNull(),
 });
 
 export const statusAnswer = envelopeSchema(transactionSchema);

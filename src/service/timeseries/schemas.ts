@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
+import { envelopeSchema, integerOrNull, pageSchema, textOrNull } from '../http/envelope.js';
 import { csvQuery } from './write/csv-query.js';
 
 // The input and output of the routes, for checks and for /openapi.json.
@@ -81,9 +81,9 @@ export const seriesAnswer = pageSchema(
       Type.Object({
         metric: Type.String(),
         sampleCount: Type.Integer(),
-        firstTimestamp: nullableText,
-        lastTimestamp: nullableText,
-        itemId: Type.Union([Type.String(), Type.Null()], { description: 'The item whose result it is' }),
+        firstTimestamp: textOrNull(),
+        lastTimestamp: textOrNull(),
+        itemId: textOrNull('The item whose result it is'),
       }),
     ),
   }),
@@ -135,8 +135,8 @@ export const whyAnswer = envelopeSchema(
 
 export const deletedAnswer = envelopeSchema(
   Type.Object({
-    samplesDeleted: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Null if some of them were damaged on the disk, so that nobody can count them; all are deleted',
-    }),
+    samplesDeleted: integerOrNull(
+      'Null if some of them were damaged on the disk, so that nobody can count them; all are deleted',
+    ),
   }),
 );
