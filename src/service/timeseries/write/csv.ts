@@ -79,11 +79,11 @@ export async function takeCsv(settings: ServiceSettings, job: Ingest, body: Stre
   };
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
   const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
-  // Bodies are small, and more room would take longer to get than a few rows to read.
   const rejects: string[] = [];
   const onReject = (rejected: RejectedRow): void => {
     if (rejects.length < REJECTS_TOLD_MAX) rejects.push(describeReject(rejected));
   };
+  // Bodies are small, and more room would take longer to get than a few rows to read.
   const options = { ...job.csv, fileName: BODY, chunkRows: CHUNK_ROWS, onReject };
   // Patient, as the command is: one row may not tell what a column is for.
   const reader = new FileReader(options, take, { limits, onSeries, isPatient: true });
