@@ -125,7 +125,7 @@ function shortened(message: string): string {
   return hidden.length === 0 ? message : `${lines.join('\n')}\n  and ${hidden.length} more, in data.issues`;
 }
 
-/** The message without how options mend it, `; the option decimal says which (--decimal point)`: a body has none. */
+/** The message without what only the command has: `; the option decimal says which (--decimal point)`. */
 export function messageForBody({ message, options }: Pick<WindrowError, 'message' | 'options'>): string {
   const flags = options.map(({ option }) => `--${optionName(option)}`);
   const [reason = '', ...mends] = message.split('; ');
