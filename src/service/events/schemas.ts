@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, pageHeaders, pageSchema } from '../http/envelope.js';
+import { envelopeSchema, orNull, pageHeaders, pageSchema } from '../http/envelope.js';
 import { security } from '../http/route.js';
 import { eventFieldNames, eventFields, type FieldType } from './fields.js';
 import { OPTIONS_NAME } from './odata/query-string.js';
@@ -7,8 +7,6 @@ import { EVENTS_MAX, KEY_CHARS_MAX } from './read-events.js';
 
 // Schemas for /openapi.json only. The routes check their input themselves, for errors that name the place, and write
 // the records as text, so these schemas neither check nor serialise.
-
-const orNull = (schema: Type.TSchema) => Type.Union([schema, Type.Null()]);
 
 const fieldSchemas: Readonly<Record<FieldType, Type.TSchema>> = {
   text: orNull(Type.String()),

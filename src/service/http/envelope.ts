@@ -27,20 +27,21 @@ export function aroundRecords(paging: Paging): readonly [head: string, tail: str
 }
 
 /** One of some names, in the form that client generators handle best. */
-export function oneOf(names: readonly string[], description?: string) {
+export function oneOf<Name extends string = string>(names: readonly NoInfer<Name>[], description?: string) {
   const options = description === undefined ? {} : { description };
-  return Type.Unsafe<string>({ type: 'string', enum: [...names], ...options });
+  return Type.Unsafe<Name>({ type: 'string', enum: [...names], ...options });
 }
 
 /**
- * A text or null, of an answer: not as a choice of two schemas, of which clients of OpenAPI 3.0 lose the null.
+ * A value of one type, or null, for documents and answers. It is no choice of two schemas, whose null converters to
+ * OpenAPI 3.0 lose.
  */
-export const textOrNull = (description?: string) => orNull<string>('string', description);
-export const integerOrNull = (description?: string) => orNull<number>('integer', description);
-
-function orNull<Value>(type: string, description: string | undefined) {
-  return Type.Unsafe<Value | null>({ type: [type, 'null'], ...(description === undefined ? {} : { description }) });
+export function orNull<Schema extends Type.TSchema & { readonly type: string }>(schema: Schema) {
+  return Type.Unsafe<Type.Static<Schema> | null>({ ...schema, type: [schema.type, 'null'] });
 }
+
+export const textOrNull = (description?: string) =>
+  orNull(Type.String(description === undefined ? {} : { description }));
 
 const statusSchema = Type.Object({ message: Type.String(), code: Type.String() });
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, integerOrNull, oneOf, pageSchema, textOrNull } from '../http/envelope.js';
+import { envelopeSchema, oneOf, orNull, pageSchema, textOrNull } from '../http/envelope.js';
 import { transactionStates } from '../status/request-states.js';
 
 // For /openapi.json and for serialising answers. The body is in openapi.ts.
@@ -36,7 +36,7 @@ export const dryRunAnswer = envelopeSchema(
         timeseriesId: Type.String(),
         metric: Type.String(),
         processingType,
-        members: integerOrNull('For a pattern: how many there are now'),
+        members: orNull(Type.Integer({ description: 'For a pattern: how many there are now' })),
         replaces: textOrNull('The existing item of this result'),
         plan: Type.Object({}, { additionalProperties: true }),
         explain: Type.String(),

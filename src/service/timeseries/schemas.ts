@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, integerOrNull, pageSchema, textOrNull } from '../http/envelope.js';
+import { envelopeSchema, orNull, pageSchema, textOrNull } from '../http/envelope.js';
 import { csvQuery } from './write/csv-query.js';
 
 // The input and output of the routes, for checks and for /openapi.json.
@@ -135,8 +135,10 @@ export const whyAnswer = envelopeSchema(
 
 export const deletedAnswer = envelopeSchema(
   Type.Object({
-    samplesDeleted: integerOrNull(
-      'Null if some of them were damaged on the disk, so that nobody can count them; all are deleted',
+    samplesDeleted: orNull(
+      Type.Integer({
+        description: 'Null if some of them were damaged on the disk, so that nobody can count them; all are deleted',
+      }),
     ),
   }),
 );

@@ -2,56 +2,46 @@ import { type Static, Type } from 'typebox';
 import type { OptionHint } from '../../../core/errors.js';
 import { type Encoding, encodingOf, encodings } from '../../../formats/csv/encoding.js';
 import type { CsvReaderOptions } from '../../../formats/csv/options.js';
-import { timeFormats } from '../../../formats/table/dates.js';
-import { tableLayouts } from '../../../formats/table/roles.js';
+import { type TimeFormat, timeFormats } from '../../../formats/table/dates.js';
+import { type TableLayout, tableLayouts } from '../../../formats/table/roles.js';
 import { optionName, statesOf, tableOptions } from '../../../formats/table/table-options.js';
 import { charsetsOf } from '../../http/bodies.js';
+import { oneOf } from '../../http/envelope.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
 import { CSV_TYPE } from '../../http/media-types.js';
 
 /** What the caller says about a CSV body, as `windrow run` takes it for a file. */
-export type CsvSettings = Pick<
-  CsvReaderOptions,
-  | 'time'
-  | 'value'
-  | 'series'
-  | 'layout'
-  | 'encoding'
-  | 'skipLines'
-  | 'timeFormat'
-  | 'decimal'
-  | 'states'
-  | 'timezone'
-  | 'onBadRow'
->;
+export type CsvSettings = Pick<CsvReaderOptions, keyof typeof csvQuery | 'encoding'>;
 
-function about(parameter: string, more = ''): { readonly description: string } {
+function about(parameter: string): string {
   const { summary } = tableOptions.find(({ name }) => name === optionName(parameter))!;
-  return { description: `Of ${CSV_TYPE}: ${summary}${more}` };
+  return `Of ${CSV_TYPE}: ${summary}`;
 }
 
-const textsOf = (parameter: string) =>
-  Type.Optional(Type.Array(Type.String({ minLength: 1 }), about(parameter, '; may be given several times')));
-
-const choiceOf = <Choice extends string>(choices: readonly Choice[], { description }: { description: string }) =>
-  Type.Optional(Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description }));
+const textsOf = (parameter: string) => {
+  const description = `${about(parameter)}; may be given several times`;
+  return Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description }));
+};
 
 /** The parameters of a query that says how to read a CSV body: those of the command, by their names in the library. */
 export const csvQuery = {
   time: textsOf('time'),
   value: textsOf('value'),
   series: textsOf('series'),
-  layout: choiceOf(tableLayouts, about('layout')),
-  skipLines: Type.Optional(Type.Integer({ minimum: 0, ...about('skipLines') })),
-  timeFormat: choiceOf(timeFormats, about('timeFormat')),
-  decimal: choiceOf(['point', 'comma'], about('decimal')),
+  layout: Type.Optional(oneOf<TableLayout>(tableLayouts, about('layout'))),
+  skipLines: Type.Optional(Type.Integer({ minimum: 0, description: about('skipLines') })),
+  timeFormat: Type.Optional(oneOf<TimeFormat>(timeFormats, about('timeFormat'))),
+  decimal: Type.Optional(oneOf<'point' | 'comma'>(['point', 'comma'], about('decimal'))),
   states: textsOf('states'),
   timezone: Type.Optional(
     Type.String({ minLength: 1, description: `Of ${CSV_TYPE}: IANA zone of times without an offset; UTC by default` }),
   ),
-  onBadRow: choiceOf(['fail', 'skip'], {
-    description: `Of ${CSV_TYPE}: what to do with a row that cannot be read: fail (the default), or leave it out`,
-  }),
+  onBadRow: Type.Optional(
+    oneOf<'fail' | 'skip'>(
+      ['fail', 'skip'],
+      `Of ${CSV_TYPE}: whether a row that cannot be read is a fault (the default) or left out`,
+    ),
+  ),
 };
 
 /** The query of a body of any type. */
@@ -98,18 +88,14 @@ function encodingIn(header: string | undefined): Encoding | undefined {
 export function withMends(message: string, options: readonly OptionHint[]): string {
   const { onBadRow: skip, encoding, ...others } = Object.fromEntries(options.map((hint) => [hint.option, hint]));
   const said = Object.values(others).filter(({ option }) => Object.hasOwn(csvQuery, option));
-  return [
-    message.replace('the option ', 'the parameter '),
-    ...(said.length === 0 ? [] : [`say ${said.map(parameterOf).join(' or ')} in the query`]),
-    ...(encoding === undefined
-      ? []
-      : [`say the charset, as in Content-Type: ${CSV_TYPE}; charset=${charsetOf(encoding)}`]),
-    ...(skip === undefined ? [] : [`${parameterOf(skip)} leaves out such rows, and counts them`]),
-  ].join('; ');
-}
-
-function charsetOf({ values: [encoding] = [] }: OptionHint): string {
-  return encoding ?? 'windows-1252';
+  const told = [message.replace('the option ', 'the parameter ')];
+  if (said.length > 0) told.push(`say ${said.map(parameterOf).join(' or ')} in the query`);
+  if (encoding !== undefined) {
+    const [charset = 'windows-1252'] = encoding.values ?? [];
+    told.push(`say the charset, as in Content-Type: ${CSV_TYPE}; charset=${charset}`);
+  }
+  if (skip !== undefined) told.push(`${parameterOf(skip)} leaves out such rows, and counts them`);
+  return told.join('; ');
 }
 
 // Columns are given together, and of other values one is chosen.
