@@ -18,7 +18,10 @@ interface Document {
   readonly info: { readonly title: string; readonly version: string; readonly license: { readonly name: string } };
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly components: { readonly securitySchemes: Readonly<Record<string, { type: string; scheme: string }>> };
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, { type: string; scheme: string }>>;
+    readonly schemas: Readonly<Record<string, unknown>>;
+  };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -181,6 +184,25 @@ describe('/openapi.json', () => {
     const ids = ['0123abcd-5', '0123abcd-12.7.345', '5', 'x'];
     expect(ids.map((id) => new RegExp(String(pattern)).test(id))).toEqual([true, true, false, false]);
     expect(headers(document.paths['/core/timeseries']!.get!)).toEqual(['PageSize', 'continuationToken']);
+  });
+
+  it('names what several operations share, and tells apart the kinds of items and steps', () => {
+    const { schemas } = document.components;
+    for (const name of ['Status', 'Sample', 'Series', 'StoredSeries', 'Item', 'Transaction', 'Event', 'RetentionRule'])
+      expect([name, Object(schemas[name]).type]).toEqual([name, 'object']);
+    const { schema } = document.paths['/core/operations']!.get!.responses[200]!.content!['application/json']!;
+    expect(schema).toMatchObject({ properties: { data: { items: { $ref: '#/components/schemas/Item' } } } });
+    for (const choice of ['OperationItem', 'OperationStep']) {
+      const { oneOf, discriminator } = Object(schemas[choice]);
+      const { propertyName, mapping } = discriminator;
+      const nameOf = ($ref: string) => $ref.replace('#/components/schemas/', '');
+      // Each value that a schema takes leads to it.
+      const told = oneOf.flatMap(({ $ref }: { $ref: string }) =>
+        Object(schemas[nameOf($ref)]).properties[propertyName].enum.map((value: string) => [value, $ref]),
+      );
+      expect(mapping).toEqual(Object.fromEntries(told));
+      expect(told.length).toBeGreaterThan(3);
+    }
   });
 
   it('has no dangling reference, and no schema that JSON cannot express', () => {

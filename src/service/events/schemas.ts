@@ -22,10 +22,10 @@ const fieldsOf = (schemas: typeof fieldSchemas) =>
   Object.fromEntries(eventFieldNames.map((field) => [field, Type.Optional(schemas[eventFields[field]])]));
 
 /** An event of an answer, which may have more fields one day. */
-const event = Type.Object({
-  ...fieldsOf(fieldSchemas),
-  sourceEvent: Type.Optional(orNull(Type.Object(sourceEvent))),
-});
+const event = Type.Object(
+  { ...fieldsOf(fieldSchemas), sourceEvent: Type.Optional(orNull(Type.Object(sourceEvent))) },
+  { title: 'Event' },
+);
 
 const only = { additionalProperties: false };
 const key = Type.Optional(orNull(Type.String({ minLength: 1, maxLength: KEY_CHARS_MAX })));
@@ -38,7 +38,7 @@ const writtenEvent = Type.Object(
     ercollectionid: key,
     sourceEvent: Type.Optional(orNull(Type.Object(sourceEvent, only))),
   },
-  only,
+  { ...only, title: 'WrittenEvent' },
 );
 
 const collectionHeader = { ercollectionid: Type.String({ description: 'The id of the event collection' }) };

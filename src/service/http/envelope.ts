@@ -43,7 +43,13 @@ export function orNull<Schema extends Type.TSchema & { readonly type: string }>(
 export const textOrNull = (description?: string) =>
   orNull(Type.String(description === undefined ? {} : { description }));
 
-const statusSchema = Type.Object({ message: Type.String(), code: Type.String() });
+export const statusSchema = Type.Object(
+  {
+    message: Type.String({ description: 'Empty' }),
+    code: Type.String({ description: 'The HTTP status as three digits' }),
+  },
+  { title: 'Status' },
+);
 
 export function envelopeSchema<Data extends Type.TSchema>(data: Data) {
   return Type.Object({ status: statusSchema, data });

@@ -1,5 +1,6 @@
 import { operationsBody } from '../operations/openapi.js';
 import { NAME_CHARS_MAX } from '../timeseries/names.js';
+import { statusSchema } from './envelope.js';
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.js';
 
 // The errors that each route may answer, for /openapi.json. test/service/error-answers.test.ts causes each of them,
@@ -164,19 +165,24 @@ const sampleFields = {
   val: { type: ['number', 'null'], description: 'null means missing: not stored, but counted' },
 };
 
-const samplesWith = (timeseriesId: object, required: readonly string[]) => ({
+const samplesWith = (title: string, timeseriesId: object, required: readonly string[]) => ({
   type: 'array',
   items: {
     type: 'object',
+    title,
     required: [...required, 'timestamp', 'val'],
     properties: { timeseriesId, ...sampleFields },
     additionalProperties: false,
   },
 });
 
-const samples = samplesWith({ ...seriesName, type: 'string' }, ['timeseriesId']);
+const samples = samplesWith('WrittenSample', { ...seriesName, type: 'string' }, ['timeseriesId']);
 /** Of the series that the path names. */
-const seriesSamples = samplesWith({ ...seriesName, description: 'As in the path, or left out' }, []);
+const seriesSamples = samplesWith(
+  'WrittenSeriesSample',
+  { ...seriesName, description: 'As in the path, or left out' },
+  [],
+);
 
 const streamed = (csv: string) => ({
   [NDJSON_TYPE]: { schema: { ...text, description: 'A sample as a JSON object on each line' } },
@@ -204,11 +210,12 @@ const page = {
   type: 'object',
   required: ['status', 'data', 'paging'],
   properties: {
-    status: { type: 'object', required: ['message', 'code'], properties: { message: text, code: text } },
+    status: statusSchema,
     data: {
       type: 'array',
       items: {
         type: 'object',
+        title: 'Sample',
         required: ['timeseriesId', 'metric', 'timestamp', 'val'],
         properties: { timeseriesId: text, metric: text, timestamp: text, val: { type: 'number' } },
       },

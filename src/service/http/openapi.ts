@@ -5,6 +5,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { operationComponents } from '../operations/openapi.js';
 import { CORRELATION_ID } from './correlation.js';
 import { nameEnums } from './enum-names.js';
+import { nameSchemas } from './name-schemas.js';
 import { errorAnswersOf, errorComponents, namedOperations, streamedForms } from './openapi-answers.js';
 
 declare module 'fastify' {
@@ -37,9 +38,13 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
     transformObject: (given) => {
       if (!('openapiObject' in given)) return given.swaggerObject;
       completeOperations(given.openapiObject, app.prefix);
-      nameEnums(given.openapiObject);
-      Object.assign(given.openapiObject, { servers: [{ url: serverUrl(publicUrl, app.prefix) }] });
-      return given.openapiObject;
+      const { openapiObject: document } = given;
+      const schemas = { ...document.components?.schemas };
+      const paths = nameSchemas(document.paths, schemas);
+      const servers = [{ url: serverUrl(publicUrl, app.prefix) }];
+      Object.assign(document, { servers, paths, components: { ...document.components, schemas } });
+      nameEnums(document);
+      return document;
     },
     openapi: {
       openapi: '3.1.0',

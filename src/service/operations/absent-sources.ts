@@ -7,8 +7,8 @@ import { isPattern } from './request.js';
 const NAMED_MAX = 3;
 
 /**
- * Says in the records of items that have no message which of their sources are no series: such an item is active and
- * computes nothing, be its samples still to come or their name misspelt.
+ * Says in the records of items that have no message which of their sources are no series, and which patterns none
+ * fits: such an item is active and computes nothing, be its samples still to come or their name misspelt.
  */
 export async function withAbsentSources(
   { storage, samples, placements }: Pick<ServiceContext, 'storage' | 'samples' | 'placements'>,
@@ -25,7 +25,9 @@ export async function withAbsentSources(
   }
   return records.map((record) => {
     const missing = plainSources(record).filter((source) => absent.has(seriesKey(source)));
-    return missing.length === 0 ? record : { ...record, message: messageAbout(missing) };
+    const patterns = record.message === null && record.isWithoutMembers ? record.sources.filter(isPattern) : [];
+    const told = [...messageAbout(missing, ['is called', 'are called']), ...messageAbout(patterns, ['fits', 'fit'])];
+    return told.length === 0 ? record : { ...record, message: told.join('; ') };
   });
 }
 
@@ -33,12 +35,14 @@ function plainSources({ message, sources }: ItemRecord): readonly SeriesReferenc
   return message === null ? sources.filter((source) => !isPattern(source)) : [];
 }
 
-function messageAbout(missing: readonly SeriesReference[]): string {
+/** Empty if nothing is missing. */
+function messageAbout(missing: readonly SeriesReference[], [is, are]: readonly [string, string]): readonly string[] {
   const names = missing.slice(0, NAMED_MAX).map((source) => JSON.stringify(seriesName(source)));
   const others = missing.length - names.length;
   const told = [...names, ...(others === 0 ? [] : [`${others} more`])];
   const last = told.pop();
-  return told.length === 0
-    ? `no series is called ${last} so far`
-    : `no series are called ${told.join(', ')} and ${last} so far`;
+  if (last === undefined) return [];
+  return [
+    told.length === 0 ? `no series ${is} ${last} so far` : `no series ${are} ${told.join(', ')} and ${last} so far`,
+  ];
 }

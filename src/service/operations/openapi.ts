@@ -1,3 +1,4 @@
+import { operationsByName } from '../../operations/index.js';
 import type { JsonSchema } from '../../operations/parameters.js';
 import { FREQUENCIES } from '../../plan/read-request.js';
 import { seriesSchema, stepSchemas } from '../../plan/request-schema.js';
@@ -12,10 +13,27 @@ const schemas = '#/components/schemas';
 const series = { $ref: `${schemas}/SeriesReference` };
 const steps = stepSchemas({ series, output: { $ref: `${schemas}/ResultReference` } });
 
+const componentOf = (operation: string) => `${operation.replaceAll(' ', '')}Step`;
+
 /** `OperationStep` is a choice of these, of which each operation has one: `RoundStep`. */
 const stepComponents = Object.fromEntries(
-  Object.entries(steps).map(([operation, schema]) => [`${operation.replaceAll(' ', '')}Step`, schema]),
+  Object.entries(steps).map(([operation, schema]) => [componentOf(operation), schema]),
 );
+
+const stepsByName = Object.fromEntries(
+  [...operationsByName.values()].flatMap(({ name, aliases = [] }) =>
+    [name, ...aliases].map((spelling) => [spelling, componentOf(name)]),
+  ),
+);
+
+/** A choice of components, which the value of one property tells apart. */
+function choiceOf(propertyName: string, components: Readonly<Record<string, string>>): JsonSchema {
+  const mapping = Object.fromEntries(
+    Object.entries(components).map(([value, component]) => [value, `${schemas}/${component}`]),
+  );
+  const oneOf = [...new Set(Object.values(mapping))].map(($ref) => ({ $ref }));
+  return { oneOf, discriminator: { propertyName, mapping } };
+}
 
 const name = { type: 'string', minLength: 1, maxLength: NAME_CHARS_MAX };
 const resultMetric = { ...name, not: { enum: ['Raw'] } };
@@ -30,7 +48,12 @@ const required = ['metric', 'operations', 'processingType'];
 /** The components that the body refers to. */
 export const operationComponents: Readonly<Record<string, JsonSchema>> = {
   OperationItem: {
-    oneOf: [{ $ref: `${schemas}/StreamItem` }, { $ref: `${schemas}/BatchItem` }],
+    ...choiceOf('processingType', {
+      stream: 'StreamItem',
+      Stream: 'StreamItem',
+      batch: 'BatchItem',
+      Batch: 'BatchItem',
+    }),
     description: 'Names of types, operations, functions and choices may be in any case; here they are as documented',
   },
   StreamItem: {
@@ -51,9 +74,7 @@ export const operationComponents: Readonly<Record<string, JsonSchema>> = {
     required,
     additionalProperties: false,
   },
-  OperationStep: {
-    oneOf: Object.keys(stepComponents).map((component) => ({ $ref: `${schemas}/${component}` })),
-  },
+  OperationStep: choiceOf('operation', stepsByName),
   SeriesReference: seriesSchema,
   ResultReference: {
     type: 'object',

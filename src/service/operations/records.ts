@@ -5,12 +5,15 @@ import type { SeriesReference } from '../../core/series.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, type RequestTransactionRow, requestTransactions } from '../../storage/tables/operations.js';
 import { joinMessages } from '../status/refusals.js';
-import { parentState, stateOf, type TransactionState } from '../status/request-states.js';
+import { childCount, parentState, stateOf, type TransactionState } from '../status/request-states.js';
 import { isPattern, storedPattern } from './request.js';
 import type { itemSchema } from './schemas.js';
 import { sourcesOf } from './sources.js';
 
-export type ItemRecord = Static<typeof itemSchema>;
+export interface ItemRecord extends Static<typeof itemSchema> {
+  /** Whether it is a pattern that has looked at all series and found none that it fits; answers leave it out. */
+  readonly isWithoutMembers: boolean;
+}
 
 /** Reads the records of items, in their order. */
 export async function itemRecords(tx: Reader, organisation: string, rows: readonly ItemRow[]): Promise<ItemRecord[]> {
@@ -50,7 +53,8 @@ export function joinRecords(records: readonly ItemRecord[]): readonly ItemRecord
     const states: Partial<Record<TransactionState, number>> = {};
     for (const state of parts.map(stateOf)) states[state] = (states[state] ?? 0) + 1;
     const retryCount = parts.reduce((sum, part) => sum + part.retryCount, 0);
-    return { ...first!, state: parentState(states), retryCount, message: joinMessages(parts) };
+    const isWithoutMembers = parts.every((part) => part.isWithoutMembers);
+    return { ...first!, state: parentState(states), retryCount, message: joinMessages(parts), isWithoutMembers };
   });
 }
 
@@ -72,6 +76,7 @@ function itemRecord(
     sources,
     pattern,
     state: isPattern(row) ? (found?.state ?? row.state) : row.state,
+    isWithoutMembers: isPattern(row) && row.state === 'Active' && found !== undefined && childCount(found) === 1,
     transactionId: row.transactionId,
     retryCount: found?.retryCount ?? 0,
     message: found?.message ?? null,

@@ -4,10 +4,13 @@ import { transactionStates } from '../status/request-states.js';
 
 // For /openapi.json and for serialising answers. The body is in openapi.ts.
 
-const seriesReference = Type.Object({
-  timeseriesId: Type.String(),
-  metric: Type.String({ description: 'Raw: the samples as they were written' }),
-});
+const seriesReference = Type.Object(
+  {
+    timeseriesId: Type.String(),
+    metric: Type.String({ description: 'Raw: the samples as they were written' }),
+  },
+  { title: 'Series' },
+);
 
 const processingType = oneOf(['stream', 'Batch']);
 
@@ -51,24 +54,27 @@ export const dryRunAnswer = envelopeSchema(
   }),
 );
 
-export const itemSchema = Type.Object({
-  itemId: Type.String(),
-  timeseriesId: Type.String({ description: 'Of the result' }),
-  metric: Type.String({ description: 'Of the result' }),
-  processingType,
-  frequency: textOrNull(),
-  operations: Type.Array(Type.Object({}, { additionalProperties: true })),
-  sources: Type.Array(seriesReference),
-  pattern: textOrNull('The pattern item that this is a member of'),
-  state: oneOf(transactionStates),
-  transactionId: Type.String({ description: "The item's transaction at /core/status" }),
-  retryCount: Type.Integer(),
-  message: textOrNull(),
-  revision: Type.Integer({ description: 'Increases by one with each replacement' }),
-  boundary: textOrNull('A batch with a frequency has computed the samples before this instant'),
-  createdTimestamp: Type.String(),
-  updatedTimestamp: Type.String(),
-});
+export const itemSchema = Type.Object(
+  {
+    itemId: Type.String(),
+    timeseriesId: Type.String({ description: 'Of the result' }),
+    metric: Type.String({ description: 'Of the result' }),
+    processingType,
+    frequency: textOrNull(),
+    operations: Type.Array(Type.Object({}, { additionalProperties: true })),
+    sources: Type.Array(seriesReference),
+    pattern: textOrNull('The pattern item that this is a member of'),
+    state: oneOf(transactionStates),
+    transactionId: Type.String({ description: "The item's transaction at /core/status" }),
+    retryCount: Type.Integer(),
+    message: textOrNull(),
+    revision: Type.Integer({ description: 'Increases by one with each replacement' }),
+    boundary: textOrNull('A batch with a frequency has computed the samples before this instant'),
+    createdTimestamp: Type.String(),
+    updatedTimestamp: Type.String(),
+  },
+  { title: 'Item' },
+);
 
 export const itemAnswer = envelopeSchema(itemSchema);
 export const itemsAnswer = pageSchema(itemSchema);

@@ -191,6 +191,11 @@ function childStatesOf({ childStates }: Pick<Head, 'childStates'>): ChildStates 
   return childStates === null ? {} : (JSON.parse(childStates) as ChildStates);
 }
 
+/** How many children a transaction has; one with a pattern is counted beside its own. */
+export function childCount(row: Pick<Head, 'childStates'>): number {
+  return Object.values(childStatesOf(row)).reduce((sum, count) => sum + count, 0);
+}
+
 /** A row's state: the store holds no other values. */
 export function stateOf({ state }: { readonly state: string }): TransactionState {
   return state as TransactionState;

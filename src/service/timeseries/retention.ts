@@ -31,7 +31,7 @@ const scope = {
 const scopeQuery = Type.Object(scope, { additionalProperties: false });
 const rule = Type.Object(
   { ...scope, keep: Type.String({ description: 'How long: an ISO 8601 duration such as P90D' }) },
-  { additionalProperties: false },
+  { title: 'RetentionRule', additionalProperties: false },
 );
 const noQuery = Type.Object({}, { additionalProperties: false });
 const tags = ['Time series'];

@@ -75,18 +75,21 @@ export const ingestedAnswer = envelopeSchema(
 );
 
 export const seriesAnswer = pageSchema(
-  Type.Object({
-    timeseriesId: Type.String(),
-    metrics: Type.Array(
-      Type.Object({
-        metric: Type.String(),
-        sampleCount: Type.Integer(),
-        firstTimestamp: textOrNull(),
-        lastTimestamp: textOrNull(),
-        itemId: textOrNull('The item whose result it is'),
-      }),
-    ),
-  }),
+  Type.Object(
+    {
+      timeseriesId: Type.String(),
+      metrics: Type.Array(
+        Type.Object({
+          metric: Type.String(),
+          sampleCount: Type.Integer(),
+          firstTimestamp: textOrNull(),
+          lastTimestamp: textOrNull(),
+          itemId: textOrNull('The item whose result it is'),
+        }),
+      ),
+    },
+    { title: 'StoredSeries' },
+  ),
 );
 
 const reference = { timeseriesId: Type.String(), metric: Type.String() };

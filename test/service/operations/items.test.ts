@@ -83,6 +83,37 @@ describe('registered items', () => {
     }
   });
 
+  it.each([1, 8])('say which patterns no series fits, until one comes: %i groups', async (groups) => {
+    const own = await openPosting({}, 'fits none', groups);
+    try {
+      await own.write([minutes('there', 10, (i) => i)]);
+      await own.run([
+        item('Mul', { scalar: 2 }, ['zone-{n}'], 'zone-{n}'),
+        item('Add', {}, ['hall-{n}', 'roof'], 'hall-{n}'),
+      ]);
+      const patterns = async () => {
+        const { body } = await own.call('GET', '/core/operations');
+        const found = (body.data as { pattern: string | null; state: string; message: string | null }[]).filter(
+          ({ pattern }) => pattern === null,
+        );
+        expect(found.some((one) => 'isWithoutMembers' in one)).toBe(false);
+        return found.map(({ state, message }) => [state, message]);
+      };
+      expect(await patterns()).toEqual([
+        ['Active', 'no series fits "zone-{n}/Raw" so far'],
+        ['Active', 'no series is called "roof/Raw" so far; no series fits "hall-{n}/Raw" so far'],
+      ]);
+      await own.write([minutes('zone-1', 10, (i) => i), minutes('roof', 10, (i) => i)]);
+      await own.run(times(3, 'other'));
+      expect((await patterns()).slice(0, 2)).toEqual([
+        ['Active', null],
+        ['Active', 'no series fits "hall-{n}/Raw" so far'],
+      ]);
+    } finally {
+      await own.close();
+    }
+  });
+
   it.each([1, 8])('are listed in the order in which they were registered, in %i groups', async (groups) => {
     const own = await openPosting({}, 'ordered', groups);
     try {

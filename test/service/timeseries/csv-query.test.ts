@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CsvReaderOptions, readCsv } from '../../../src/formats/csv/index.js';
 import { openTestService, type TestService } from '../app.js';
@@ -161,7 +162,7 @@ describe('a CSV body of another form', () => {
     ],
     ['a word', 'timestamp,timeseriesId,value\n2026-01-01,a,not running\n', 'states=not%20running='],
     ['lines before its header', 'a report\nof today,x\ntimestamp,value\n2026-01-01,1\n', 'skipLines=2'],
-  ])('its fault says what to add to the query: %s', async (_, body, mend) => {
+  ])('a fault says what to add to the query: %s', async (_, body, mend) => {
     const refused = await post('/core/samples', body);
     expect(refused.statusCode).toBe(400);
     const message = messageOf(refused);
@@ -170,6 +171,17 @@ describe('a CSV body of another form', () => {
     const [, query] = /; say (\S+)/.exec(message)!;
     const answer = await post(`/core/timeseries/room/samples?${query}`, body);
     expect(messageOf(answer)).not.toBe(message);
+  });
+
+  it('says of the body of a path nothing that a path cannot have, and of a packed body how to send it', async () => {
+    const devices = `timestamp,device,t\n${'2026-01-01,a,1\n2026-01-01,b,2\n'.repeat(9)}`;
+    const ofPath = messageOf(await post('/core/timeseries/room/samples', devices));
+    expect(ofPath).toContain('; say layout=wide in the query; ');
+    const packed = messageOf(await post('/core/samples', gzipSync(devices)));
+    expect(packed).toContain('compressed with gzip; say Content-Encoding: gzip; ');
+    const other = messageOf(await post('/core/samples', Buffer.from('PAR1 and more')));
+    expect(other).toContain('it is a Parquet file; ');
+    for (const message of [ofPath, packed, other]) expect(message).not.toMatch(/--|name it|series=/);
   });
 
   it('tells its encoding as a file does, unless a charset is said', async () => {

@@ -84,11 +84,15 @@ function encodingIn(header: string | undefined): Encoding | undefined {
  * Says of the fault of a CSV body what the request would have to say: parameters of the query, or the charset.
  *
  * @param message as `messageForBody` gives it.
+ * @param isOfPath whether the path names the series; then no column can.
  */
-export function withMends(message: string, options: readonly OptionHint[]): string {
+export function withMends(message: string, options: readonly OptionHint[], isOfPath: boolean): string {
   const { onBadRow: skip, encoding, ...others } = Object.fromEntries(options.map((hint) => [hint.option, hint]));
-  const said = Object.values(others).filter(({ option }) => Object.hasOwn(csvQuery, option));
-  const told = [message.replace('the option ', 'the parameter ')];
+  const said = Object.values(others).filter(
+    ({ option }) => Object.hasOwn(csvQuery, option) && !(isOfPath && option === 'series'),
+  );
+  const spoken = message.replace('the option ', 'the parameter ');
+  const told = [spoken.replace('name it .gz, or unpack it first', 'say Content-Encoding: gzip')];
   if (said.length > 0) told.push(`say ${said.map(parameterOf).join(' or ')} in the query`);
   if (encoding !== undefined) {
     const [charset = 'windows-1252'] = encoding.values ?? [];

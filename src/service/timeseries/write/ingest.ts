@@ -152,7 +152,7 @@ async function ingestAlone(
     await take(sink);
     await sink.flush();
   } catch (error) {
-    throw withStoredCount(error, sink.total.samples);
+    throw withStoredCount(error, sink.total.samples, job);
   } finally {
     releaseColumns(sink.batch);
   }

@@ -197,11 +197,12 @@ async function storeDelivered(
 }
 
 /** The error of a body that was stored in parts, with how much of it is stored. */
-export function withStoredCount(error: unknown, samplesStored: number): unknown {
+export function withStoredCount(error: unknown, samplesStored: number, { defaults }: Ingest): unknown {
   const storedText = describeStored(samplesStored);
   if (error instanceof CsvError) {
     const details = { code: error.code, ...(error.line === undefined ? {} : { line: error.line }), samplesStored };
-    const message = `${withMends(messageForBody(error), error.options)}; ${storedText}`;
+    const mended = withMends(messageForBody(error), error.options, defaults.timeseriesId !== undefined);
+    const message = `${mended}; ${storedText}`;
     return new ServiceError(400, message, { details, cause: error });
   }
   if (samplesStored === 0) return error;
