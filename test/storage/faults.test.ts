@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StorageFullError } from '../../src/storage/index.js';
@@ -186,6 +186,67 @@ describe('failures under the store', () => {
     held.before = failAt('SELECT "commit"', 'damaged');
     await expect(opened.storage.check()).rejects.toMatchObject({ code: 'storage.damaged' });
     await opened.storage.check();
+  });
+
+  it('a failure after the answer, while free space is looked for, concerns no later write', async () => {
+    const { storage } = opened;
+    held.before = failAt('PRAGMA freelist_count', 'io', Infinity);
+    await storage.transaction(SHARD, (tx) => tx.delete(things, [['id', '=', 'kept']]));
+    held.before = () => {};
+    await storage.transaction(SHARD, insert('later'));
+    expect(await storage.read(SHARD, ids)).toEqual(['later']);
+  });
+
+  it('a write that cannot be undone is refused, and so are all later ones; none waits for ever', async () => {
+    const { storage } = opened;
+    const stopped = { code: 'storage.failed', message: expect.stringContaining('refuses further writes') };
+    for (const kind of ['full', 'busy'] as const) {
+      held.before = (sql) => {
+        if (!sql.startsWith('COMMIT')) return;
+        held.before = failAt('ROLLBACK', 'io', Infinity);
+        failAt('COMMIT', kind)(sql);
+      };
+      const works = [storage.transaction(SHARD, insert('a')), storage.transaction(SHARD, insert('b'))];
+      for (const work of works) await expect(work).rejects.toMatchObject(stopped);
+      await expect(storage.transaction(SHARD, insert('c'))).rejects.toMatchObject(stopped);
+    }
+    held.before = () => {};
+    await storage.close();
+    const next = await opened.reopen();
+    expect(await next.transaction(SHARD, insert('d'))).toBe(2);
+    expect(await next.read(SHARD, ids)).toEqual(['d', 'kept']);
+  });
+
+  it('a lock file that cannot be opened concerns those who claim alone, and only as long as that lasts', async () => {
+    const { storage } = opened;
+    const path = join(opened.directory, 'windrow.worker');
+    mkdirSync(path);
+    const [claimed, written] = await Promise.allSettled([
+      storage.claim(SHARD, 'me', 1000),
+      storage.transaction(SHARD, insert('beside it')),
+    ]);
+    expect(claimed).toMatchObject({ status: 'rejected', reason: { code: 'storage.failed' } });
+    expect(written).toEqual({ status: 'fulfilled', value: 2 });
+    rmSync(path, { recursive: true });
+    expect(await storage.claim(SHARD, 'me', 1000)).toEqual({ shard: SHARD, owner: 'me', sequence: 1 });
+  });
+
+  it('claims of dead processes are ended once a group is committed, though the one before failed', async () => {
+    const { storage } = opened;
+    held.database!.exec(`UPDATE "windrow_shard" SET "owner" = 'dead', "leaseUntilMs" = 1e15`);
+    held.before = failAt('COMMIT', 'busy');
+    await expect(storage.claim(SHARD, 'me', 1000)).rejects.toMatchObject({ code: 'storage.locked' });
+    expect(await storage.claim(SHARD, 'me', 1000)).toEqual({ shard: SHARD, owner: 'me', sequence: 1 });
+  });
+
+  it('readers that wait for their turn when the store is closed are still answered', async () => {
+    const storage = await opened.reopen();
+    const works: Promise<unknown>[] = Array.from({ length: 5 }, () => storage.read(SHARD, ids));
+    works.push(storage.transaction(SHARD, insert('last')));
+    for (let i = 0; i < 5; i++) works.push(storage.read(i, ids));
+    await Promise.all([...works, storage.close()]);
+    expect(await works[0]).toEqual(['kept']);
+    await expect(storage.read(SHARD, ids)).rejects.toMatchObject({ code: 'storage.closed' });
   });
 
   it('a store at its maximum size is full: reads go on, and so do writes once there is room', async () => {

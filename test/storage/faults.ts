@@ -14,18 +14,20 @@ export interface Held {
   before: (sql: string) => void;
   /** Runs after a statement took effect. */
   after: (sql: string) => void;
-  /** The connection opened last, without the hooks. */
+  /** The connection to the store that writes, without the hooks: it is opened first. */
   database: Database | undefined;
 }
 
 export function hold(open: OpenDatabase = openDatabase): Held {
+  let storeCount = 0;
   const held: Held = {
     before: () => {},
     after: () => {},
     database: undefined,
     open: (path) => {
       const database = open(path);
-      if (path.endsWith('.db')) held.database = database;
+      const isOfStore = path.endsWith('.db');
+      if (isOfStore && storeCount++ === 0) held.database = database;
       const around = <Result>(sql: string, run: () => Result): Result => {
         held.before(sql);
         const result = run();
@@ -39,7 +41,10 @@ export function hold(open: OpenDatabase = openDatabase): Held {
         exec: (sql) => around(sql, () => database.exec(sql)),
         run: (sql, values) => around(sql, () => database.run(sql, values)),
         all: (sql, values) => around(sql, () => database.all(sql, values)),
-        close: () => database.close(),
+        close: () => {
+          if (isOfStore) storeCount--;
+          database.close();
+        },
       };
     },
   };

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
@@ -33,14 +33,16 @@ describe('a store whose files somebody has', () => {
     await storage.close();
     temporary.remove();
   });
-  const expectRefusal = async (name: string) => {
+  const expectRefusal = async (name: string, isReplaced = false) => {
     const refusal = {
       code: 'storage.failed',
       message: expect.stringContaining(`${directory}: ${name} was moved, replaced or deleted while this process`),
     };
     await expect(storage.transaction(SHARD, insert('after'))).rejects.toMatchObject(refusal);
     await expect(storage.check()).rejects.toMatchObject(refusal);
-    expect(await storage.read(SHARD, ids)).toEqual(['before']);
+    const reading = Array.from({ length: 3 }, () => storage.read(SHARD, ids));
+    for (const found of await Promise.all(reading)) expect(found).toEqual(['before']);
+    expect(existsSync(file(''))).toBe(isReplaced);
   };
 
   it('moved with their folder refuses writes until they are put back', async () => {
@@ -65,7 +67,7 @@ describe('a store whose files somebody has', () => {
     await restoreStore(backup, directory, false);
     const other = await open();
     await other.transaction(SHARD, insert('other'));
-    await expectRefusal('windrow.db');
+    await expectRefusal('windrow.db', true);
     await storage.close();
     await other.transaction(SHARD, insert('later'));
     expect(await other.read(SHARD, ids)).toEqual(['before', 'later', 'other']);
@@ -75,7 +77,7 @@ describe('a store whose files somebody has', () => {
   it('robbed of their write-ahead log refuses writes', async () => {
     mkdirSync(join(temporary.path, 'away'));
     renameSync(file('-wal'), join(temporary.path, 'away', 'windrow.db-wal'));
-    await expectRefusal('windrow.db-wal');
+    await expectRefusal('windrow.db-wal', true);
     renameSync(join(temporary.path, 'away', 'windrow.db-wal'), file('-wal'));
     await storage.transaction(SHARD, insert('again'));
   });

@@ -1,4 +1,4 @@
-import { tellListeners } from '../listeners.js';
+import { COMMITS_TOLD_MAX, tellListeners } from '../listeners.js';
 import type { CommitListener } from '../storage.js';
 
 /** Commits `(durableCommit, lastCommit]` of one shard, by this process. */
@@ -94,9 +94,3 @@ export class Announcer {
     for (const { commit, isOwn } of commits) tellListeners(this.#listeners, shard, commit, isOwn);
   }
 }
-
-/**
- * After a process was cut off from the database there may be millions of commits. To be told is only a hint, so of that
- * many the last will do.
- */
-const COMMITS_TOLD_MAX = 1000;

@@ -80,11 +80,13 @@ export class WorkerLock {
     this.#path = join(directory, 'windrow.worker');
   }
 
-  /** @returns true if this call took the lock: then no earlier holder is alive. */
+  /**
+   * @returns true if this call took the lock: then no earlier holder is alive.
+   * @throws SqliteFailure if the file cannot be opened.
+   */
   take(): boolean {
     if (this.#database !== undefined) return false;
-    createFile(this.#path);
-    const database = this.#open(this.#path);
+    const database = this.#openFile();
     try {
       database.exec('BEGIN EXCLUSIVE');
       this.#database = database;
@@ -94,6 +96,15 @@ export class WorkerLock {
       if (error instanceof SqliteFailure && error.kind === 'busy') return false;
       throw error;
     }
+  }
+
+  #openFile(): Database {
+    try {
+      createFile(this.#path);
+    } catch (error) {
+      throw new SqliteFailure('io', error instanceof Error ? error.message : String(error), { cause: error });
+    }
+    return this.#open(this.#path);
   }
 
   release(): void {

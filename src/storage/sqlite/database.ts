@@ -88,10 +88,13 @@ class SqliteDatabase implements Database {
   }
 
   close(): void {
-    // SQLite itself lets go of the file when the collector has taken the last of them.
+    // SQLite itself lets go of the file, and of its locks, when the collector has taken the last of them.
     this.#statements.clear();
     this.#olderStatements.clear();
-    asFailure(() => this.#connection.close());
+    asFailure(() => {
+      if (this.isInTransaction) this.#connection.exec('ROLLBACK');
+      this.#connection.close();
+    });
   }
 
   #statement(sql: string): StatementSyncInstance {

@@ -54,18 +54,20 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   }
   // Private: it holds names of clients, password hashes and the key of continuation tokens.
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  let database: Database | undefined;
+  const opened: Database[] = [];
   try {
-    database = openStore(open, directory, options);
+    const database = openStore(open, directory, options);
+    opened.push(database);
+    const watch = open(join(directory, FILE_NAME));
+    opened.push(watch);
     const misplaced = watchPlaces(directory, [FILE_NAME, `${FILE_NAME}-wal`], clock);
     const reserve = new Reserve(directory, reserveBytes);
     const workerLock = new WorkerLock(open, directory);
-    const openWatch = () => open(join(directory, FILE_NAME));
     const { tables = ownTables } = options;
     const version = newestVersion(options);
-    return new SqliteStorage({ database, misplaced, tables, version, openWatch, reserve, workerLock, clock, explain });
+    return new SqliteStorage({ database, misplaced, tables, version, watch, reserve, workerLock, clock, explain });
   } catch (error) {
-    database?.close();
+    for (const one of opened) one.close();
     throw explain(unlessUnreadable(error, join(directory, FILE_NAME), ON_ANOTHER_DISK));
   }
 }

@@ -1,5 +1,5 @@
 import { StorageError } from '../errors.js';
-import { tellListeners } from '../listeners.js';
+import { COMMITS_TOLD_MAX, tellListeners } from '../listeners.js';
 import { checkShard } from '../shard.js';
 import { QuietWatch, SqlReader } from '../sql/transaction.js';
 import type {
@@ -39,7 +39,7 @@ export interface StorageParts {
   /** The version of stores that this process knows. */
   readonly version: number;
   /** Another connection to the file, which never keeps a read transaction open. */
-  readonly openWatch: () => Database;
+  readonly watch: Database;
   readonly reserve: Reserve;
   readonly workerLock: WorkerLock;
   readonly clock: StorageClock;
@@ -66,11 +66,12 @@ export class SqliteStorage implements Storage {
   readonly #queue: Job[] = [];
   readonly #listeners = new Set<CommitListener>();
   #readerCount = 0;
-  #watch: Database | undefined;
-  /** The data version at which the current readers began, as `#watch` counts. */
+  /** The data version at which the current readers began, as the other connection counts. */
   #readersVersion = Number.NaN;
   #isScheduled = false;
   #busyCount = 0;
+  /** Whether claims of dead processes are still to be ended. */
+  #hasDeadClaims = false;
   #roomAskedMs = Number.NEGATIVE_INFINITY;
   #trimTimer: NodeJS.Timeout | undefined;
   /** Why writes are refused from now on. */
@@ -81,6 +82,8 @@ export class SqliteStorage implements Storage {
   constructor(parts: StorageParts) {
     this.#parts = parts;
     this.#counters = new CommitCounters(parts);
+    // SQLite opens the write-ahead log of a connection when that reads: later the files may be somewhere else.
+    versionOf(parts.watch);
   }
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
@@ -124,16 +127,19 @@ export class SqliteStorage implements Storage {
 
   /** Whether the current readers see all commits, even those of other processes. */
   #isUpToDate(): boolean {
-    this.#watch ??= this.#parts.openWatch();
-    return versionOf(this.#watch) === this.#readersVersion;
+    try {
+      return versionOf(this.#parts.watch) === this.#readersVersion;
+    } catch (error) {
+      throw this.#explain(error);
+    }
   }
 
   // Concurrent readers see one state; a reader that comes after a commit of another process waits for them to end.
   #beginReading(shard: number): void {
-    const { database } = this.#parts;
+    const { database, watch } = this.#parts;
     if (this.#readerCount === 0) {
       try {
-        if (this.#watch !== undefined) this.#readersVersion = versionOf(this.#watch);
+        this.#readersVersion = versionOf(watch);
         database.run('BEGIN', NO_VALUES);
         this.#refresh(shard);
       } catch (error) {
@@ -177,11 +183,28 @@ export class SqliteStorage implements Storage {
 
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
     this.#assertUsable(shard);
-    const { workerLock, clock } = this.#parts;
-    return this.#inGroup((database) => {
-      if (workerLock.take()) endClaims(database);
-      return takeClaim(database, shard, owner, leaseMs, clock.nowMs());
-    });
+    // Not within the group, which would fail as a whole.
+    const endsOthers = this.#findDeadClaims();
+    try {
+      return await this.#inGroup((database) => {
+        if (endsOthers) endClaims(database);
+        return takeClaim(database, shard, owner, leaseMs, this.#parts.clock.nowMs());
+      });
+    } catch (error) {
+      if (endsOthers) this.#hasDeadClaims = true;
+      throw error;
+    }
+  }
+
+  /** Whether the claims that there are belong to dead processes, and are not ended yet. */
+  #findDeadClaims(): boolean {
+    try {
+      const haveDied = this.#parts.workerLock.take() || this.#hasDeadClaims;
+      this.#hasDeadClaims = false;
+      return haveDied;
+    } catch (error) {
+      throw this.#parts.explain(error);
+    }
   }
 
   async release(claim: Claim): Promise<void> {
@@ -218,12 +241,17 @@ export class SqliteStorage implements Storage {
       this.#onDrained = resolve;
       if (!this.#isScheduled) resolve();
     });
-    const { database, workerLock, explain } = this.#parts;
+    // After the readers that wait for their turn.
+    await this.#turns.read(
+      async () => {},
+      () => false,
+    );
+    const { database, watch, workerLock, explain } = this.#parts;
     try {
       await this.#turns.write(async () => {
         // So that a closed store is in one file.
         if (this.#stopped === undefined) this.#emptyLog();
-        this.#watch?.close();
+        watch.close();
         database.close();
       });
     } catch (error) {
@@ -277,6 +305,7 @@ export class SqliteStorage implements Storage {
     this.#refuseSome();
     if (this.#queue.length === 0 || !this.#begin()) return;
     const { database, clock } = this.#parts;
+    const group = new GroupDatabase(database);
     const taken: Job[] = [];
     const next = () => {
       const job = this.#queue.shift();
@@ -285,16 +314,20 @@ export class SqliteStorage implements Storage {
     };
     try {
       this.#announce(this.#counters.refresh(), false);
-      const group = new GroupDatabase(database);
       const answers = await runGroup(group, this.#counters, next, () => clock.monotonicMs());
       const commits = this.#counters.settle();
       for (const answer of answers) answer();
       this.#announce(commits, true);
-      this.#tidyUp(group.mayHaveFreed);
     } catch (error) {
       this.#counters.reset();
       if (taken.length === 0) next();
       this.#recover(error, taken);
+      return;
+    }
+    try {
+      this.#tidyUp(group.mayHaveFreed);
+    } catch {
+      // The commit is on the disk. What could not be read now is read after the next one.
     }
   }
 
@@ -341,10 +374,14 @@ export class SqliteStorage implements Storage {
 
   #recover(error: unknown, taken: readonly Job[]): void {
     const { database, reserve } = this.#parts;
-    if (database.isInTransaction) database.exec('ROLLBACK');
     const kind = error instanceof SqliteFailure ? error.kind : undefined;
     if (kind === 'io' || kind === 'commit') this.#stopped = stopped(error);
-    if (kind === 'full' && reserve.isHeld && reserve.release()) {
+    try {
+      if (database.isInTransaction) database.exec('ROLLBACK');
+    } catch (failure) {
+      this.#stopped ??= stopped(failure);
+    }
+    if (this.#stopped === undefined && kind === 'full' && reserve.isHeld && reserve.release()) {
       this.#roomAskedMs = this.#parts.clock.monotonicMs();
       this.#emptyLog();
       // There is space for these now, and a job may be rerun as a whole.
@@ -387,7 +424,7 @@ export class SqliteStorage implements Storage {
 
   #tell(commits: readonly NewCommits[], isOwn: boolean): void {
     for (const { shard, fromCommit, lastCommit } of commits) {
-      for (let commit = fromCommit; commit <= lastCommit; commit++) {
+      for (let commit = Math.max(fromCommit, lastCommit - COMMITS_TOLD_MAX + 1); commit <= lastCommit; commit++) {
         tellListeners(this.#listeners, shard, commit, isOwn);
       }
     }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
 import { Compactor } from '../../../src/storage/samples/compaction/compactor.js';
 import type { SampleRange, TimeRange } from '../../../src/storage/samples/samples.js';
+import { unpackIfSound } from '../../../src/storage/samples/segments.js';
 import type { SampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader } from '../../../src/storage/storage.js';
 import { type SegmentRow, sampleLog, segments } from '../../../src/storage/tables/samples.js';
@@ -183,6 +184,24 @@ describe('a damaged segment', () => {
     }
     expect(await countOf(a, { untilMs: SIZE * 1000 })).toBe(SIZE);
     expect(await countOf(a, { fromMs: 2 * SIZE * 1000 })).toBe(8 * SIZE);
+  });
+
+  it('is told as such whichever bit of its times is damaged, also where they are compressed', async () => {
+    const timeMs = Float64Array.from({ length: SIZE }, (_, i) => i * 1000 + ((i * 7919) % 389));
+    await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [{ ...a, timeMs, value: timeMs }]));
+    await compactAll();
+    const [row] = await bed.read((tx) => tx.find(segments));
+    for (let at = 0; at < row!.times.length; at += 3) {
+      const times = row!.times.slice();
+      times[at]! ^= 1 << (at % 8);
+      expect([at, unpackIfSound({ ...row!, times })]).toEqual([at, undefined]);
+    }
+    await damage(0, ({ times }) => ({ times: times.map((byte, i) => (i % 40 === 30 ? byte ^ 1 : byte)) }));
+    await expect(countOf(a)).rejects.toMatchObject({ code: 'storage.damaged' });
+    await append(a, 10_000, 10_100);
+    await compactAll();
+    await remove(a, -1e9, 10_000);
+    expect(await countOf(a)).toBe(100);
   });
 
   it('is found behind many sound ones', async () => {

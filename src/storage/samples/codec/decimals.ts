@@ -28,7 +28,8 @@ export function findDecimals(column: Float64Array, whole: Float64Array): Decimal
   for (let exponent = 0; exponent < POWERS.length; ) {
     const misfits = fillWhole(column, POWERS[exponent]!, whole, misfitsMax);
     if (misfits.length <= misfitsMax) return { exponent, misfits };
-    exponent = Math.min(...misfits.map((place) => exponentOf(column[place]!, exponent + 1)));
+    const from = exponent + 1;
+    exponent = misfits.reduce((least, place) => Math.min(least, exponentOf(column[place]!, from)), Infinity);
   }
   return undefined;
 }

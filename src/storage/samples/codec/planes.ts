@@ -44,10 +44,18 @@ export function readPlanes(reader: ByteReader, count: number, planeCount: number
   if (length === 0) return NONE;
   const mask = reader.byte();
   if (mask === 0) return reader.bytes(length);
-  const inflated = new ByteReader(inflateRawSync(reader.bytes(reader.varint()), { maxOutputLength: length }));
+  const inflated = new ByteReader(inflate(reader.bytes(reader.varint()), length));
   const planes = new Uint8Array(length);
   for (let i = 0; i < planeCount; i++) planes.set((isIn(mask, i) ? inflated : reader).bytes(count), i * count);
   return planes;
+}
+
+function inflate(deflated: Uint8Array, maxOutputLength: number): Uint8Array {
+  try {
+    return inflateRawSync(deflated, { maxOutputLength });
+  } catch (cause) {
+    throw new RangeError('stored samples are damaged: they cannot be decompressed', { cause });
+  }
 }
 
 function isIn(mask: number, plane: number): boolean {
