@@ -96,7 +96,7 @@ export class CommitCounters {
    * version from its start.
    */
   isCurrent(shard: number): boolean {
-    return this.hasRead(shard) && this.isUnchanged();
+    return this.hasRead(shard) && versionOf(this.#database) === this.#version;
   }
 
   /** The same as of some milliseconds ago: to ask SQLite takes a lock of the file and its release. */
@@ -106,11 +106,6 @@ export class CommitCounters {
     if (isInTransaction || !this.isCurrent(shard)) return false;
     this.#seenMs = nowMs;
     return true;
-  }
-
-  /** Whether no other process has committed since the last `refresh`. */
-  isUnchanged(): boolean {
-    return versionOf(this.#database) === this.#version;
   }
 
   numbersOf(shard: number): CommitNumbers & { readonly soleWriter: object } {
@@ -188,10 +183,7 @@ export const QUIET_MS_MAX = 10_000;
 // running them.
 export const NO_VALUES: readonly SqlValue[] = [];
 
-/**
- * A caller's work. It is rolled back alone if it throws, and answered when the group is on the disk. The first that
- * writes has no savepoint: to undo it, the group begins anew.
- */
+/** A caller's work. It is rolled back alone if it throws, and answered when the group is on the disk. */
 export function createJob<Result>(
   shards: readonly number[],
   work: (txs: readonly Transaction[]) => Promise<Result>,
@@ -202,12 +194,9 @@ export function createJob<Result>(
 ): Job {
   const run = async (database: GroupDatabase, counters: CommitCounters) => {
     let hasSavepoint = false;
-    let hasBegun = false;
     const begin = (): void => {
-      if (hasBegun) return;
-      hasBegun = true;
-      hasSavepoint = database.hasWritten;
-      if (hasSavepoint) database.run('SAVEPOINT "work"', NO_VALUES);
+      if (!hasSavepoint) database.run('SAVEPOINT "work"', NO_VALUES);
+      hasSavepoint = true;
     };
     const session = sessionOf(database);
     const txs = shards.map((shard) => new SqlTransaction(session, shard, counters.numbersOf(shard), begin));
@@ -221,7 +210,6 @@ export function createJob<Result>(
       // A failed write to the disk fails the whole group.
       if (database.failure !== undefined) throw database.failure;
       if (hasSavepoint) database.exec('ROLLBACK TO "work"; RELEASE "work"');
-      else if (hasBegun) database.beginAnew(() => counters.isUnchanged());
       return () => reject(error);
     } finally {
       for (const tx of txs) tx.end();
@@ -243,8 +231,6 @@ export function sessionOf(database: Database): SqlSession {
 export class GroupDatabase implements Database {
   readonly #database: Database;
   #failure: SqliteFailure | undefined;
-  #hasWritten = false;
-  #hasEnded = false;
   #mayHaveFreed = false;
 
   constructor(database: Database) {
@@ -258,30 +244,6 @@ export class GroupDatabase implements Database {
 
   get failure(): SqliteFailure | undefined {
     return this.#failure;
-  }
-
-  get hasWritten(): boolean {
-    return this.#hasWritten;
-  }
-
-  /** Whether its transaction has ended before its time, with nothing written. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** Undoes what was written. If another process writes, or has written in between, the group ends. */
-  beginAnew(isUnchanged: () => boolean): void {
-    this.exec('ROLLBACK');
-    this.#hasWritten = false;
-    this.#hasEnded = true;
-    try {
-      this.#database.run('BEGIN IMMEDIATE', NO_VALUES);
-    } catch (error) {
-      if (error instanceof SqliteFailure && error.kind === 'busy') return;
-      throw error;
-    }
-    if (isUnchanged()) this.#hasEnded = false;
-    else this.#database.exec('ROLLBACK');
   }
 
   get isInTransaction(): boolean {
@@ -300,9 +262,7 @@ export class GroupDatabase implements Database {
   // A page that cannot be read concerns only its reader, unless it ended the transaction.
   all(sql: string, values?: readonly SqlValue[]): SqlRow[] {
     if (this.#failure !== undefined) throw this.#failure;
-    const isVacuum = sql.startsWith('PRAGMA incremental_vacuum');
-    this.#mayHaveFreed ||= isVacuum;
-    this.#hasWritten ||= isVacuum;
+    this.#mayHaveFreed ||= sql.startsWith('PRAGMA incremental_vacuum');
     try {
       return this.#database.all(sql, values);
     } catch (error) {
@@ -317,7 +277,6 @@ export class GroupDatabase implements Database {
 
   #watch<Result>(write: () => Result): Result {
     if (this.#failure !== undefined) throw this.#failure;
-    this.#hasWritten = true;
     try {
       return write();
     } catch (error) {
@@ -333,8 +292,8 @@ const GROUP_MS_MAX = 25;
 const GROUP_JOBS_MAX = 1000;
 
 /**
- * Runs queued jobs in the open transaction until the queue is empty (jobs that are added meanwhile join the group), it
- * has ended before its time, or time is up, and commits.
+ * Runs queued jobs in the open transaction until the queue is empty (jobs that are added meanwhile join the group) or
+ * time is up, and commits.
  *
  * @returns the jobs' answers. If it throws, the caller must roll back.
  */
@@ -350,7 +309,6 @@ export async function runGroup(
     answers.push(await job.run(database, counters));
     // The failure counts even if a job swallowed it.
     if (database.failure !== undefined) throw database.failure;
-    if (database.hasEnded) return answers;
     job = answers.length < GROUP_JOBS_MAX && monotonicMs() < untilMs ? next() : undefined;
   }
   counters.write(database);
