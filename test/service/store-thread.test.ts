@@ -49,11 +49,12 @@ describe('the thread of compaction', () => {
       const there = await threads.prepareMove(SHARD, await lastCommit());
       const here = await storage.read(SHARD, (tx) => samples.prepareMove(tx, tx.lastCommit));
       expect(there).toEqual(here);
-      isMore = await storage.transaction(SHARD, (tx) => storeMove(tx, there!));
+      isMore = there !== undefined;
+      if (isMore) await storage.transaction(SHARD, (tx) => storeMove(tx, there!));
     }
-    expect(moveCount).toBeGreaterThan(1);
+    // The last one was none.
+    expect(moveCount).toBeGreaterThan(2);
     expect(await read()).toEqual(before);
-    expect(await threads.prepareMove(SHARD, await lastCommit())).toBeUndefined();
     await append(50_000, 20_000);
     expect((await threads.prepareMove(SHARD, await lastCommit()))?.series).toHaveLength(1);
     await threads.close();

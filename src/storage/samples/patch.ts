@@ -46,31 +46,9 @@ export function countOverlaid(timeMs: Float64Array, { timeMs: added, deleted }: 
 
 /** Combines consecutive patches, by halves: one by one would copy the first again and again. */
 export function combineAll(patches: readonly Patch[]): Patch {
-  return combineHalves(joinRising(patches));
-}
-
-function combineHalves(patches: readonly Patch[]): Patch {
   if (patches.length <= 1) return patches[0] ?? NO_PATCH;
   const middle = patches.length >> 1;
-  return combine(combineHalves(patches.slice(0, middle)), combineHalves(patches.slice(middle)));
-}
-
-/** Concatenates runs of patches that only append to the one before, as most do. */
-function joinRising(patches: readonly Patch[]): Patch[] {
-  const joined: Patch[] = [];
-  for (let from = 0; from < patches.length; ) {
-    let until = from + 1;
-    let lastMs = patches[from]!.timeMs.at(-1) ?? Infinity;
-    while (until < patches.length && isAfter(patches[until]!, lastMs)) lastMs = patches[until++]!.timeMs.at(-1)!;
-    const run = patches.slice(from, until);
-    joined.push(run.length === 1 ? run[0]! : { ...concatenate(run), deleted: run[0]!.deleted });
-    from = until;
-  }
-  return joined;
-}
-
-function isAfter({ timeMs, deleted }: Patch, lastMs: number): boolean {
-  return deleted.length === 0 && timeMs.length > 0 && timeMs[0]! > lastMs;
+  return combine(combineAll(patches.slice(0, middle)), combineAll(patches.slice(middle)));
 }
 
 /** The samples at the indexes `[from, until)`, as views. */

@@ -3,7 +3,7 @@ import { storeMove } from '../../../src/storage/samples/compaction/move.js';
 import type { SampleStore } from '../../../src/storage/samples/store.js';
 import type { Transaction } from '../../../src/storage/storage.js';
 
-/** Prepares a move and stores it, in one transaction; returns whether there is more to move. */
+/** Prepares a move and stores it, in one transaction; returns whether there was one. */
 export async function compactNow(
   samples: SampleStore,
   tx: Transaction,
@@ -11,5 +11,6 @@ export async function compactNow(
   options: CompactOptions = {},
 ): Promise<boolean> {
   const move = await samples.prepareMove(tx, untilCommit, options);
-  return move !== undefined && storeMove(tx, move);
+  if (move !== undefined) await storeMove(tx, move);
+  return move !== undefined;
 }

@@ -1,4 +1,3 @@
-import { DamagedSamplesError } from '../../errors.js';
 import type { Reader } from '../../storage.js';
 import type { SeriesRow } from '../../tables/samples.js';
 import type { LogRow } from '../log-index.js';
@@ -44,23 +43,13 @@ export class Compaction {
   async prepare(tx: Reader, untilCommit: number, options: CompactOptions): Promise<Move | undefined> {
     const stored = await readProgress(tx);
     const log = await this.#logs.open(tx, stored);
-    const begun = await this.#begin(tx, log, stored, untilCommit, options);
+    const begun = await beginRound(log, stored, Math.min(untilCommit, tx.durableCommit), options, this.#sizes);
     if (begun === undefined) return undefined;
     const round = this.#roundOf(tx.shard, begun, log);
     const { progress: moved, series } = await new RoundMove(tx, log, round, begun, this.#sizes).run();
-    if (moved.roundKey < (round.keys.at(-1) ?? 0)) return { begun: stored, ended: moved, series, isMore: true };
+    if (moved.roundKey < (round.keys.at(-1) ?? 0)) return { begun: stored, ended: moved, series };
     this.#rounds.delete(tx.shard);
-    const ended = endRound(moved, options);
-    const isMore = await this.#begin(tx, log, ended, untilCommit, options).then(
-      (next) => next !== undefined,
-      // Leave damage to the next call: this one has moved what it could.
-      (error) => error instanceof DamagedSamplesError,
-    );
-    return { begun: stored, ended, series, isMore };
-  }
-
-  #begin(tx: Reader, log: PendingLog, progress: Progress, untilCommit: number, options: CompactOptions) {
-    return beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), options, this.#sizes);
+    return { begun: stored, ended: endRound(moved, options), series };
   }
 
   #roundOf(shard: number, progress: Progress, log: PendingLog): Round {

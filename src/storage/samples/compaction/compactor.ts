@@ -123,12 +123,13 @@ export class Compactor {
   /**
    * The transaction only stores what was prepared, so that others do not wait long.
    *
-   * @returns whether there is more to move.
+   * @returns whether there was something to move; there may be more then.
    */
   async #move(shard: number, untilCommit: number, options?: CompactOptions): Promise<boolean> {
     // A thread that hangs must not hold up a stop.
     const move = await this.#unlessStopped(() => this.#prepare(shard, untilCommit, options));
-    return move !== undefined && writeReserved(this.#options.storage, shard, (tx) => storeMove(tx, move));
+    if (move !== undefined) await writeReserved(this.#options.storage, shard, (tx) => storeMove(tx, move));
+    return move !== undefined;
   }
 
   async #pause(durationMs: number): Promise<void> {

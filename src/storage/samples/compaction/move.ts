@@ -12,8 +12,6 @@ export interface Move {
   readonly begun: Progress;
   readonly ended: Progress;
   readonly series: readonly SeriesMove[];
-  /** Whether there is more to move afterwards. */
-  readonly isMore: boolean;
 }
 
 /** The segments of a series that change. */
@@ -32,14 +30,12 @@ export interface SeriesMove {
 /**
  * Stores a move, unless what it was prepared from has changed: by another process that compacts, by retention, or as a
  * series was dropped. Then nothing is written, and it has to be prepared again.
- *
- * @returns whether there is more to move.
  */
-export async function storeMove(tx: Transaction, move: Move): Promise<boolean> {
+export async function storeMove(tx: Transaction, move: Move): Promise<void> {
   const { begun, ended } = move;
   const progress = await readProgress(tx);
   const isCurrent = MOVED.every((field) => progress[field] === begun[field]);
-  if (!isCurrent || !(await areAsRead(tx, move.series))) return true;
+  if (!isCurrent || !(await areAsRead(tx, move.series))) return;
   const deleted = move.series.filter(({ removed }) => removed.length > 0).map((one) => deleteSegments(tx, one));
   const added = move.series.flatMap((one) => one.added);
   await allOf<unknown>([...deleted, tx.insertAll(segments, added)]);
@@ -49,7 +45,6 @@ export async function storeMove(tx: Transaction, move: Move): Promise<boolean> {
   }
   const moved = Object.fromEntries(MOVED.map((field) => [field, ended[field]]));
   await writeProgress(tx, { ...progress, ...moved });
-  return move.isMore;
 }
 
 /** What of the progress is compaction's own. */
