@@ -138,7 +138,6 @@ describe('the thread of compaction', () => {
       pollIntervalMs: 1000,
       onError: (error) => errors.push(error),
       prepare: threads.prepareMove,
-      boundOf: async (tx) => tx.lastCommit,
     });
     compactor.start();
     await expect.poll(isHanging, { timeout: 60_000 }).toBe(true);

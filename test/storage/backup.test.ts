@@ -243,7 +243,7 @@ describe('the file of a backup', () => {
     it('is not made of an empty one', async () => {
       mkdirSync(join(folder, 'store'));
       writeFileSync(join(folder, 'store', 'windrow.db'), '');
-      await isRefused('storage.damaged', 'the file is empty, expected a store; restore a backup');
+      await isRefused('storage.damaged', 'this file is empty, not a store or a backup of one; restore a backup');
     });
 
     it('is not made of a damaged one, which is blamed', async () => {

@@ -51,7 +51,8 @@ describe.runIf(isTraceable)('a file that the disk cannot read', () => {
     expect(existsSync(join(folder, 'copy.db'))).toBe(false);
   });
 
-  it.each([1, 5, 30])('is told as such by a restore from it: from read %i on', (from) => {
+  // strace counts the reads of each thread, and the copy is made in one of its own.
+  it.each([1, 3, 5])('is told as such by a restore from it: from read %i on', (from) => {
     const restored = withFailingReads(join(folder, 'backup.db'), from, 'restore', 'backup.db', '--to', 'new');
     expect(restored).toMatchObject(told('backup.db', ', or restore another backup'));
     expect(existsSync(join(folder, 'new'))).toBe(false);

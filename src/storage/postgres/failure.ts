@@ -115,73 +115,52 @@ function tooLong(cause: PostgresFailure): StorageError {
   return new StorageError('storage.value', message, { cause });
 }
 
+const GONE = 'check that the database runs and can be reached';
+
+/** What the remaining kinds mean to the caller: the words before the message, and how to mend it. */
+const MEANINGS: Readonly<
+  Record<
+    Exclude<FailureKind, 'full' | 'duplicate' | 'tooLong' | 'unknown'>,
+    readonly [lead: string, mend?: string | undefined, code?: 'storage.damaged' | 'storage.newer']
+  >
+> = {
+  lost: ['PostgreSQL does not answer: ', GONE],
+  starting: ['PostgreSQL does not answer: ', GONE],
+  conflict: ['transactions of others hold locks for too long: ', 'pg_stat_activity shows whose'],
+  cancelled: ['statements are cancelled again and again: '],
+  readOnly: ['', 'name the one that takes writes in the address, beside this one or in its place'],
+  unconfirmed: [
+    '',
+    'pg_stat_replication on that server shows its standbys, and synchronous_standby_names which it needs',
+  ],
+  upgrading: [''],
+  crowded: [
+    'no connection is free: ',
+    'raise max_connections, or start fewer processes: each uses up to 11 connections',
+  ],
+  damaged: ['PostgreSQL reports damage: ', undefined, 'storage.damaged'],
+  pooled: ['', 'a pooler must keep a session for one connection and then reset it (PgBouncer: pool_mode = session)'],
+  denied: ['no access: ', 'check the user, its password and privileges, the name of the database, and TLS'],
+  newer: ['', undefined, 'storage.newer'],
+  other: ['PostgreSQL refused a statement: '],
+};
+
 /** The failure as an error for the caller. */
 export function explained(error: unknown, address: string): unknown {
   if (!(error instanceof PostgresFailure)) return error;
   const options = { cause: error };
   const of = `the store at ${address}`;
-  switch (error.kind) {
-    case 'full':
-      return new StorageFullError(
-        `${of}: the disk of the database is full: free some space; nothing was written, reads still work`,
-        'reads',
-        options,
-      );
-    case 'damaged':
-      return new StorageError('storage.damaged', `${of}: PostgreSQL reports damage: ${error.message}`, options);
-    case 'newer':
-      return new StorageError('storage.newer', `${of}: ${error.message}`, options);
-    case 'duplicate':
-      return new DuplicateKeyError(tableOf(error), error.message);
-    case 'tooLong':
-      return tooLong(error);
-    case 'other':
-      return new StorageError('storage.failed', `${of}: PostgreSQL refused a statement: ${error.message}`, options);
-    case 'unknown':
-      return new UnknownCommitError(
-        `${of}: the connection was lost during a commit, and it is not known whether it took effect: ${error.message}`,
-        options,
-      );
-    case 'denied': {
-      const mend = 'check the user, its password and privileges, the name of the database, and TLS';
-      return new StorageError('storage.failed', `${of}: no access: ${error.message}; ${mend}`, options);
-    }
-    case 'pooled': {
-      const mend = 'a pooler must keep a session for one connection and then reset it (PgBouncer: pool_mode = session)';
-      return new StorageError('storage.failed', `${of}: ${error.message}; ${mend}`, options);
-    }
-    case 'readOnly': {
-      const mend = 'name the one that takes writes in the address, beside this one or in its place';
-      return new StorageError('storage.failed', `${of}: ${error.message}; ${mend}`, options);
-    }
-    case 'unconfirmed': {
-      const mend =
-        'pg_stat_replication on that server shows its standbys, and synchronous_standby_names which it needs';
-      return new StorageError('storage.failed', `${of}: ${error.message}; ${mend}`, options);
-    }
-    case 'upgrading':
-      return new StorageError('storage.failed', `${of}: ${error.message}`, options);
-    case 'crowded': {
-      const mend = 'raise max_connections, or start fewer processes: each uses up to 11 connections';
-      return new StorageError('storage.failed', `${of}: no connection is free: ${error.message}; ${mend}`, options);
-    }
-    case 'conflict': {
-      const held = `transactions of others hold locks for too long: ${error.message}`;
-      return new StorageError('storage.failed', `${of}: ${held}; pg_stat_activity shows whose`, options);
-    }
-    case 'cancelled':
-      return new StorageError(
-        'storage.failed',
-        `${of}: statements are cancelled again and again: ${error.message}`,
-        options,
-      );
-    default: {
-      const mend = 'check that the database runs and can be reached';
-      return new StorageError(
-        'storage.failed',
-        `${of}: PostgreSQL does not answer: ${error.message}; ${mend}`,
-        options,
-      );
-    }
+  const { kind, message } = error;
+  if (kind === 'duplicate') return new DuplicateKeyError(tableOf(error), message);
+  if (kind === 'tooLong') return tooLong(error);
+  if (kind === 'full') {
+    const mend = 'free some space; nothing was written, reads still work';
+    return new StorageFullError(`${of}: the disk of the database is full: ${mend}`, 'reads', options);
   }
+  if (kind === 'unknown') {
+    const lost = 'the connection was lost during a commit, and it is not known whether it took effect';
+    return new UnknownCommitError(`${of}: ${lost}: ${message}`, options);
+  }
+  const [lead, mend, code = 'storage.failed'] = MEANINGS[kind];
+  return new StorageError(code, `${of}: ${lead}${message}${mend === undefined ? '' : `; ${mend}`}`, options);
 }

@@ -18,13 +18,12 @@ export interface PostgresOptions extends Schema, Partial<Waiting> {
   readonly clock: { monotonicMs(): number };
   /** Whether to create the store if there is none; by default yes. */
   readonly isMaking?: boolean;
-  /** The most connections, not counting the one for notifications. */
-  readonly connectionCountMax?: number;
   /** How long to wait for a database that cannot be reached or takes no writes; by default as long as for any work. */
   readonly waitMsMax?: number;
   readonly limits?: Partial<TimeLimits>;
 }
 
+/** The most connections, not counting the one for notifications. */
 const CONNECTION_COUNT_MAX = 10;
 
 /**
@@ -36,13 +35,13 @@ const CONNECTION_COUNT_MAX = 10;
  * `signal` once that is aborted.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
-  const { clock, connectionCountMax = CONNECTION_COUNT_MAX, isMaking = true, limits } = options;
+  const { clock, isMaking = true, limits } = options;
   const address = parseAddress(options.address);
   const servers = new Servers(await loadPackage(), address, limits);
   const name = randomUUID();
   const session = randomInt(1, 2 ** 31 - 1);
   const connectHere = () => servers.connect();
-  const pool = new ConnectionPool(connectHere, connectionCountMax);
+  const pool = new ConnectionPool(connectHere, CONNECTION_COUNT_MAX);
   const announcer = new Announcer();
   const hints = new Hints({ announcer, connect: connectHere, name, session });
   const explain = (error: unknown) => explained(error, address.text);

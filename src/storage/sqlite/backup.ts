@@ -59,7 +59,7 @@ export async function backupStore(directory: string, target: string, isReplacing
   };
   await refuse();
   try {
-    await checkSource(path);
+    await checkSource(path, 'restore a backup');
     const copy = await writeUnfinished(file, async (unfinished, check) => {
       await copyStore(path, unfinished, check);
       const found = await checkCopyOf(path, unfinished, 'run `windrow check`, and restore an earlier backup', check);
@@ -79,13 +79,12 @@ export async function backupStore(directory: string, target: string, isReplacing
   }
 }
 
-/** @throws StorageError unless it is a store of this version or an older one. */
-async function checkSource(path: string): Promise<void> {
+/** @throws StorageError unless it is a store of this version or an older one; what it holds is checked in the copy. */
+async function checkSource(path: string, mend: string): Promise<void> {
   const open = await loadSqlite({ readOnly: true, timeout: BUSY_MS_MAX });
   const database = open(path);
   try {
-    if (readVersion(database, path, {}) > 0) return;
-    throw new StorageError('storage.damaged', `${path}: the file is empty, expected a store; restore a backup`);
+    checkVersion(database, path, mend);
   } finally {
     database.close();
   }
@@ -105,7 +104,7 @@ export async function restoreStore(file: string, directory: string, isReplacing:
   await refuseStore(path, directory, isReplacing);
   let created: readonly string[] = [];
   try {
-    await checkBackup(file);
+    await checkSource(file, ANOTHER);
     created = prepareDataDirectory(directory);
     const copy = await writeUnfinished(path, async (unfinished, check) => {
       await copyStore(file, unfinished, check);
@@ -142,17 +141,6 @@ function isNoFolder(path: string): boolean {
   }
 }
 
-/** @throws StorageError unless the file is a whole store that this version can open. */
-async function checkBackup(file: string): Promise<void> {
-  const open = await loadSqlite();
-  const database = open(file);
-  try {
-    checkStoreIn(database, file, ANOTHER);
-  } finally {
-    database.close();
-  }
-}
-
 /** Copies into an empty file. @param check throws to stop it. */
 async function copyStore(path: string, unfinished: string, check: () => void): Promise<void> {
   const { backup, DatabaseSync } = await import('@photostructure/sqlite');
@@ -182,8 +170,9 @@ async function checkCopyOf(source: string, copy: string, mend: string, check: ()
   let faults: readonly string[];
   try {
     database.all('PRAGMA journal_mode = DELETE');
-    checkStoreIn(database, source, mend);
-    isOlder = readVersion(database, source, {}) < newestVersion();
+    isOlder = checkVersion(database, source, mend) < newestVersion();
+    const [fault] = faultsOf(database);
+    if (fault !== undefined) throw new StorageError('storage.damaged', `${source}: it is damaged (${fault}); ${mend}`);
     faults = isOlder ? [] : await faultsOfContent(database, check);
     // Whoever opens it sees that it is a copy, even if its file gets the number of the one that it was copied from.
     writeMeta(database, 'file', 'copied');
@@ -195,12 +184,10 @@ async function checkCopyOf(source: string, copy: string, mend: string, check: ()
 }
 
 /** @param file what is blamed: of a copy, that from which it was made. */
-function checkStoreIn(database: Database, file: string, mend: string): void {
-  if (readVersion(database, file, {}) === 0) {
-    throw new StorageError('storage.damaged', `${file}: this file is empty, not a store or a backup of one; ${mend}`);
-  }
-  const [fault] = faultsOf(database);
-  if (fault !== undefined) throw new StorageError('storage.damaged', `${file}: it is damaged (${fault}); ${mend}`);
+function checkVersion(database: Database, file: string, mend: string): number {
+  const version = readVersion(database, file, {});
+  if (version > 0) return version;
+  throw new StorageError('storage.damaged', `${file}: this file is empty, not a store or a backup of one; ${mend}`);
 }
 
 /** @throws StorageError if there is a store that may not be replaced, or that a process has open. */
@@ -231,7 +218,7 @@ function checkReadable(file: string): void {
   try {
     accessSync(file, constants.R_OK);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = systemCode(error);
     const isDenied = code === 'EACCES' || code === 'EPERM';
     if (!isDenied) throw new StorageError('file.missing', `${file}: there is no such file`, { cause: error });
     const message = `${file}: permission denied to read it (${code}); check its permissions`;

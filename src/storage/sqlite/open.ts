@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { StorageError, StorageFullError, UnknownCommitError } from '../errors.js';
 import { quote } from '../sql/statements.js';
 import type { Storage, StorageClock } from '../storage.js';
+import { systemCode } from '../system-code.js';
 import { secrets } from '../tables/identity.js';
 import { tables as ownTables } from '../tables/index.js';
 import { WorkerLock } from './claims.js';
@@ -85,7 +86,7 @@ export function hasStore(directory: string): boolean {
   try {
     accessSync(path, constants.R_OK);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = systemCode(error);
     if (code !== 'EACCES' && code !== 'EPERM') return false;
     const mend = 'check its permissions and the user that windrow runs as';
     throw new StorageError('file.denied', `the data directory ${directory}: permission denied (${code}): ${mend}`, {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError } from '../errors.js';
+import { systemCode } from '../system-code.js';
 import { isWritten, LOG_SUFFIXES } from './in-use.js';
 
 /** A file that this process is writing. */
@@ -76,7 +77,7 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     // That of another user may not be signalled.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return systemCode(error) === 'EPERM';
   }
 }
 

@@ -1,4 +1,5 @@
 import { exponentOf, isWholeOf, powerOf } from './decimals.js';
+import { bytesFor } from './planes.js';
 
 /**
  * A column with the same number of bytes for each number, so that any is found without the others: whole numbers over
@@ -57,8 +58,7 @@ function measureWhole(count: number, exponent: number): FixedColumn {
     if (number < least) least = number;
     if (number > most) most = number;
   }
-  let width = 0;
-  for (let rest = most - least; rest >= 1; rest /= 256) width++;
+  const width = bytesFor(most - least);
   return width > WIDTH_MAX ? DOUBLES : { width, exponent, least: count === 0 ? 0 : least };
 }
 

@@ -15,8 +15,6 @@ export interface CompactorOptions {
   readonly onError: (error: unknown, shard: number) => void;
   /** Prepares moves, in another thread perhaps; by default in this one. */
   readonly prepare?: PrepareMove | undefined;
-  /** The commit up to which nobody needs the log any more; by default, what items have absorbed. */
-  readonly boundOf?: (tx: Reader) => Promise<number>;
 }
 
 /** Prepares the next move of a shard's log up to a commit; undefined if none is due. */
@@ -36,7 +34,6 @@ const INTERVALS_AFTER_ERROR = 10;
 export class Compactor {
   readonly #options: CompactorOptions;
   readonly #prepare: PrepareMove;
-  readonly #boundOf: (tx: Reader) => Promise<number>;
   /** Shards that may have work. */
   readonly #due = new Set<number>();
   /** Shards with an error, and when to retry them. */
@@ -48,10 +45,9 @@ export class Compactor {
   readonly #endWaits = new Set<() => void>();
 
   constructor(options: CompactorOptions) {
-    const { storage, samples, prepare = prepareHere(storage, samples), boundOf = absorbedCommit } = options;
+    const { storage, samples, prepare = prepareHere(storage, samples) } = options;
     this.#options = options;
     this.#prepare = prepare;
-    this.#boundOf = boundOf;
   }
 
   start(): void {
@@ -114,7 +110,7 @@ export class Compactor {
     if (this.#isStopping) return false;
     const untilCommit = await storage.read(shard, async (tx) => {
       await samples.log.dropCompacted(tx);
-      const bound = await this.#boundOf(tx);
+      const bound = await absorbedCommit(tx);
       return (await samples.log.hasRows(tx, bound)) ? bound : undefined;
     });
     return untilCommit !== undefined && this.#move(shard, untilCommit);
