@@ -223,6 +223,18 @@ describe('values', () => {
     expect([...series[0]!.value]).toEqual([1.234, 987]);
   });
 
+  test.each([
+    ['timestamp,"a;b;c"', ',', 1],
+    ['timestamp,x,"a|b|c|d"', ',', 2],
+    ['timestamp;"a,b,c,d"', ';', 1],
+    ['timestamp;"a ""x"", y";b', ';', 2],
+    ['timestamp;5" pipe;6" pipe', ';', 2],
+  ])('the separator is not looked for within quoted names: %s', (header, separator, valueCount) => {
+    const row = ['2026-01-01', ...Array.from({ length: valueCount }, () => '1')].join(separator);
+    const { series } = readCsv(`${header}\n${row}\n`, { layout: 'wide' });
+    expect(series).toHaveLength(valueCount);
+  });
+
   test('options say which texts stand for values', () => {
     const texts = ['on', 'OFF', '-9999', '3'];
     expect(valuesOf(texts, { states: { on: 1, off: 0, '-9999': null } })).toEqual([1, 0, Number.NaN, 3]);

@@ -70,6 +70,58 @@ describe('samples', () => {
     });
   });
 
+  it.each(['application/json', 'application/x-ndjson'])(
+    'with bytes that are not UTF-8 go to no other series, whatever was sent before (%s)',
+    async (type) => {
+      const bodyOf = (...names: (string | number[])[]) => {
+        const lines = names.map((name, second) => {
+          const bytes = typeof name === 'string' ? Buffer.from(name) : Buffer.from(name);
+          const rest = `","timestamp":"2026-01-01T00:00:0${second}Z","val":${second}}`;
+          return Buffer.concat([Buffer.from('{"timeseriesId":"a'), bytes, Buffer.from(rest)]);
+        });
+        const between = type === 'application/json' ? ',' : '\n';
+        const joined = lines.flatMap((line, i) => (i === 0 ? [line] : [Buffer.from(between), line]));
+        const body = Buffer.concat(joined);
+        return between === ',' ? Buffer.concat([Buffer.from('['), body, Buffer.from(']')]) : body;
+      };
+      const status = async (...names: (string | number[])[]) => {
+        const { statusCode, body } = await post('/core/samples', type, bodyOf(...names));
+        if (statusCode !== 200) expect(body).toContain('not UTF-8');
+        return statusCode;
+      };
+      for (let round = 0; round < 3; round++) {
+        expect(await status([0xff])).toBe(400);
+        expect(await status('\uFFFD')).toBe(200);
+        expect(await status([0xe9])).toBe(400);
+        expect(await status('\uFFFD', [0xe9])).toBe(400);
+      }
+      const listed = (await send('GET', '/core/timeseries')).json().data;
+      expect(listed.map(({ timeseriesId }: { timeseriesId: string }) => timeseriesId)).toEqual(['a\uFFFD']);
+      const [first] = listed;
+      expect(first.metrics[0].sampleCount).toBe(1);
+    },
+  );
+
+  it('of a time of −0 are of 0, in every form', async () => {
+    const frame = (name: string) =>
+      Buffer.from(
+        writeFrame({ timeseriesId: name, metric: 'Raw', timeMs: Float64Array.of(-0), value: Float64Array.of(7) }),
+      );
+    const bodies: [string, string, string | Buffer][] = [
+      ['columns', 'application/vnd.windrow.columns', frame('columns')],
+      ['json', 'application/json', '[{"timeseriesId":"json","timestamp":"-0","val":7}]'],
+      ['number', 'application/json', '[{"timeseriesId":"number","timestamp":-0,"val":7}]'],
+      ['csv', 'text/csv', 'timestamp,timeseriesId,value\n-0,csv,7\n'],
+    ];
+    for (const [name, type, body] of bodies) {
+      expect((await post('/core/samples', type, body)).statusCode).toBe(200);
+      const accept = { headers: { accept: 'application/vnd.windrow.columns' } };
+      const { rawPayload } = await send('GET', `/core/timeseries/${name}/samples`, accept);
+      const [found] = [...new FrameReader().push(rawPayload)];
+      expect([name, found!.timeMs]).toEqual([name, Float64Array.of(0)]);
+    }
+  });
+
   it('of large bodies at the same time are stored for each, and one with a fault leaves nothing', async () => {
     const bodyOf = (id: string) => Array.from({ length: 3000 }, (_, i) => sample(id, i, i + id.charCodeAt(0) / 128));
     const write = (samples: readonly object[]) => post('/core/samples', 'application/json', JSON.stringify(samples));

@@ -117,7 +117,7 @@ function failWithoutEnd(
 
 const expectedHeader = 'expected a header such as `timestamp,value` and rows below it';
 
-// Chooses the separator that gives the most columns.
+// Chooses the separator that gives the most columns; rather one that cuts no quoted name in two.
 function splitHeader(
   bytes: Uint8Array,
   file: string,
@@ -127,7 +127,7 @@ function splitHeader(
   encoding: Encoding | undefined,
 ): Pick<FoundHeader, 'separator' | 'columns' | 'text'> {
   const record = createRecord(encoding);
-  let best: { separator: number; columns: string[] } | undefined;
+  let best: { separator: number; columns: string[]; score: number } | undefined;
   for (const separator of said === undefined ? SEPARATORS : [said]) {
     splitRecord(record, bytes, 0, separator, true);
     if (record.fault !== undefined) continue;
@@ -136,10 +136,13 @@ function splitHeader(
       throw new CsvError('csv.header', { file, line }, `the header ${problem}`);
     }
     const columns = columnNames(record, file, line);
-    if (best === undefined || columns.length > best.columns.length) best = { separator, columns };
+    const isWhole = columns.length > 1 && columns.every((name) => name.split('"').length % 2 === 1);
+    const score = columns.length + (isWhole ? 1e9 : 0);
+    if (best === undefined || score > best.score) best = { separator, columns, score };
   }
   if (best === undefined) throw new CsvError('csv.header', { file, line }, `the header ${record.fault}`);
-  return { ...best, text: recordText(record) };
+  const { separator, columns } = best;
+  return { separator, columns, text: recordText(record) };
 }
 
 /** The fields of a header. @throws CsvError if they are not text in the file's encoding. */

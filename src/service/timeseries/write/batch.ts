@@ -270,7 +270,8 @@ function splitBySeries({ rowCount, seriesIndex, timeMs, value, series }: SampleB
   const sortedValues = new Float64Array(rowCount);
   for (let row = 0; row < rowCount; row++) {
     const to = next[slots[seriesIndex[row]!]!]!++;
-    sortedTimes[to] = timeMs[row]!;
+    // A time of −0 is 0.
+    sortedTimes[to] = timeMs[row]! + 0;
     sortedValues[to] = value[row]!;
   }
   for (const index of present) slots[index] = 0;

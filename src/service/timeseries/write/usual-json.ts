@@ -162,15 +162,15 @@ function seriesOf(
   givenMetric: string | undefined,
   { timeseriesId: fixedId, metric: fixedMetric }: SampleDefaults,
 ): number | undefined {
+  // Most likely bytes that are not UTF-8, which the reader of JSON tells from the character itself.
+  if (givenId?.includes(REPLACEMENT) || givenMetric?.includes(REPLACEMENT)) return undefined;
   const timeseriesId = givenId ?? fixedId;
   const metric = givenMetric ?? fixedMetric ?? RAW_METRIC;
   if (timeseriesId === undefined || (fixedId !== undefined && timeseriesId !== fixedId)) return undefined;
   if (fixedMetric !== undefined && metric !== fixedMetric) return undefined;
   const known = knownSeries(batch, timeseriesId, metric);
   if (known !== undefined) return known;
-  const isNamed = [timeseriesId, metric].every(
-    (name) => nameProblem(name) === undefined && !name.includes(REPLACEMENT),
-  );
+  const isNamed = [timeseriesId, metric].every((name) => nameProblem(name) === undefined);
   return isNamed ? seriesIndexOf(batch, copyOf(timeseriesId), copyOf(metric)) : undefined;
 }
 
