@@ -74,6 +74,53 @@ describe('the content of a file is counted', () => {
     expect(summary.series.map(({ timeseriesId }) => timeseriesId)).toEqual(['quality', 'a']);
   });
 
+  test.each([
+    ['days of a spreadsheet', 'time,value\n45292,1\n45293,2\n'],
+    ['years', 'time,value\n2023,1\n2024,2\n'],
+    ['a decimal comma', 'Datum;Wert\n31.12.2024 10:00;1,5\n31.12.2024 11:00;2,5\n'],
+    ['a point that is unclear', 'time;value\n2024-01-01T00:00;1.234\n2024-01-01T01:00;2.345\n'],
+    ['days first', 'Date,Value\n13/12/2024 10:00,1.5\n14/12/2024 11:00,2.5\n'],
+    ['devices', 'time,device,value\n2024-01-01T00:00,7,1.5\n2024-01-01T00:00,8,2.5\n2024-01-01T01:00,7,3.5\n'],
+  ])('a flush before the first whole row decides nothing: %s', (_, csv) => {
+    const read = (flushAt: number | undefined): unknown => {
+      const values: number[] = [];
+      try {
+        const reader = createCsvReader({ fileName: 'x.csv' }, (series) => {
+          for (const { timeMs, value } of series) values.push(...timeMs, ...value);
+        });
+        const bytes = new TextEncoder().encode(csv);
+        reader.push(bytes.subarray(0, flushAt ?? 0));
+        if (flushAt !== undefined) reader.flush();
+        reader.push(bytes.subarray(flushAt ?? 0));
+        return [values, reader.end()];
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const plain = read(undefined);
+    const firstRowEnd = csv.indexOf('\n', csv.indexOf('\n') + 1);
+    for (let at = 0; at <= firstRowEnd; at++) expect([at, read(at)]).toEqual([at, plain]);
+  });
+
+  test('a flush, or a cut, within the first bytes of UTF-16 changes neither what is read nor what is said', () => {
+    const bytes = Uint8Array.from(Buffer.from('timestamp,value\n2024-01-01T00:00:00Z,1\n', 'utf16le'));
+    const read = (at: number, encoding?: 'utf-16le'): unknown => {
+      try {
+        const reader = createCsvReader({ fileName: 'x.csv', ...(encoding && { encoding }) }, () => {});
+        reader.push(bytes.subarray(0, at));
+        reader.flush();
+        reader.push(bytes.subarray(at));
+        return reader.end().rows;
+      } catch (error) {
+        return String(error);
+      }
+    };
+    for (let at = 0; at < 6; at++) {
+      expect([at, read(at, 'utf-16le')]).toEqual([at, 1]);
+      expect([at, read(at)]).toEqual([at, expect.stringContaining('--encoding utf-16le')]);
+    }
+  });
+
   test('a chunk has at most chunkRows rows, and flush delivers what is there', () => {
     const lengths: number[] = [];
     const reader = createCsvReader({ fileName: 'x', chunkRows: 3 }, ([one]) => lengths.push(one?.timeMs.length ?? 0));

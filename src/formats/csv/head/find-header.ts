@@ -186,7 +186,7 @@ function checkHead(bytes: Uint8Array, file: string): void {
   const nul = bytes.indexOf(0);
   if (nul >= 0) {
     const what = `the file is not text: byte ${nul + 1} is NUL`;
-    const isWide = nul < 2 && bytes.length > 3 && bytes[nul + 2] === 0 && bytes[1 - nul] !== 0;
+    const isWide = nul < 2 && bytes.length > 2 && (bytes[nul + 2] ?? 0) === 0 && bytes[1 - nul] !== 0;
     if (!isWide) throw new CsvError('csv.binary', { file }, `${what}; expected CSV in UTF-8`);
     const encoding = nul === 0 ? 'utf-16be' : 'utf-16le';
     throw new CsvError('csv.binary', { file }, `${what}; if it is UTF-16, say so (--encoding ${encoding})`, {

@@ -37,7 +37,7 @@ export class HeadReader {
    *
    * @param bytes the file so far.
    * @param isLast whether the file ends with the bytes.
-   * @param isFlushed whether the rows so far must do.
+   * @param isFlushed whether the rows so far must do, if there are any.
    * @param encoding undefined if the bytes must tell.
    */
   *read(
@@ -52,7 +52,10 @@ export class HeadReader {
     if (found === undefined) return undefined;
     if (isWide(found)) yield;
     const usual = yield* this.#tellUsual(found, bytes);
-    const header = usual ?? (yield* this.#tellPatiently(found, bytes, isFlushed));
+    // A flush may come within a row, or before the first.
+    const whole = isLast ? bytes : bytes.subarray(0, bytes.lastIndexOf(LINE_FEED) + 1);
+    const isEnough = isFlushed && (isLast || firstNotBlank(whole, found.end) < whole.length);
+    const header = usual ?? (yield* this.#tellPatiently(found, isEnough ? whole : bytes, isEnough));
     if (header !== undefined && isWide(found)) yield;
     return header;
   }

@@ -244,7 +244,8 @@ export class FileReader implements CsvReader {
   }
 
   flush(): void {
-    if (this.#rows === undefined && this.#pending.length > 0) finish(this.#readHead(false, true));
+    const mayTell = this.#utf16 !== undefined || this.#pending.length >= MARK_BYTES_MAX;
+    if (this.#rows === undefined && mayTell) finish(this.#readHead(false, true));
     this.#rows?.flush();
   }
 
