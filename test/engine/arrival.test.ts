@@ -6,6 +6,7 @@ import {
   InputError,
   openFleet,
   openStream,
+  pipeline,
   restoreStream,
   runBatch,
   type Series,
@@ -261,4 +262,39 @@ describe('an invalid call', () => {
       expect(() => openStream(copyPlan, options)).toThrow(InputError);
     }
   });
+});
+
+test('results of two inputs are given when they are final, however their samples were cut', () => {
+  const times = fc.uniqueArray(fc.integer({ min: 0, max: 90 }), { maxLength: 12 });
+  const align = fc.constantFrom('inner', 'hold', 'asof', 'linear');
+  fc.assert(
+    fc.property(times, times, align, fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }), (a, b, align, turns) => {
+      const plan = createPlan([
+        pipeline('a')
+          .sub(pipeline('b'), { align })
+          .aggregate({ function: 'Average', interval: 'QuarterHourly' })
+          .as('A'),
+      ]);
+      const minutes = [a, b].map((one) => one.sort((x, y) => x - y));
+      const series = (index: number, some: readonly number[]): Series => {
+        const timeMs = Float64Array.from(some, (minute) => minute * 60_000);
+        return { timeseriesId: 'ab'[index]!, metric: 'Raw', timeMs, value: timeMs.map(Math.sin) };
+      };
+      const given = (parts: readonly Series[]) => parts.flatMap(pairsOf);
+      const together = openStream(plan);
+      const all = given(together.push(minutes.map((some, index) => series(index, some))));
+      const single = openStream(plan);
+      const oneByOne: Series[] = [];
+      const at = [0, 0];
+      for (const isSecond of turns) {
+        const index = at[Number(isSecond)]! < minutes[Number(isSecond)]!.length ? Number(isSecond) : Number(!isSecond);
+        if (at[index]! < minutes[index]!.length) {
+          oneByOne.push(...single.push([series(index, [minutes[index]![at[index]!++]!])]));
+        }
+      }
+      expect(given(oneByOne)).toEqual(all);
+      expect(given(single.close().series)).toEqual(given(together.close().series));
+    }),
+    { numRuns: 2000 },
+  );
 });

@@ -92,9 +92,9 @@ const matchAsof =
         pair(t, firstValues.at(i), slots[SECOND_VALUE]!);
       } else unmatched(0, 1);
     }
-    // Samples of the first input still to come lie at or after its watermark, so of those before it only the last
+    // Samples of the first input that wait, or are to come, lie at or after this time: of those before it only the last
     // counts.
-    if (i === firstTimes.length) passTo(firstWatermarkMs);
+    passTo(i < firstTimes.length ? firstTimes.at(i) : firstWatermarkMs);
     if (firstWatermarkMs === Number.POSITIVE_INFINITY && slots[HAS_SECOND] === 1 && slots[IS_USED] === 0) alone++;
     unmatched(1, alone);
     drop(state, i, j);
