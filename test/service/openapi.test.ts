@@ -181,7 +181,7 @@ describe('/openapi.json', () => {
     ]);
     // The ids that follow.ts writes: the store, and a commit of each group.
     const { pattern } = Object(live.parameters?.find(({ name }) => name === 'Last-Event-ID')?.schema);
-    const ids = ['0123abcd-5', '0123abcd-12.7.345', '5', 'x'];
+    const ids = ['0123abcd-3:5', '0123abcd-1:12.3:7.17:345', '0123abcd-5', 'x'];
     expect(ids.map((id) => new RegExp(String(pattern)).test(id))).toEqual([true, true, false, false]);
     expect(headers(document.paths['/core/timeseries']!.get!)).toEqual(['PageSize', 'continuationToken']);
   });

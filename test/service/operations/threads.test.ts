@@ -72,6 +72,30 @@ describe('threads', () => {
     await pool.close();
   });
 
+  it('that explain a result are waited for by a stop, and refuse more once they are closed', async () => {
+    const pool = createThreadPool(url, 1, systemScheduler);
+    const { results } = step(plan, undefined, [room], options);
+    const stored = { timeMs: results.timeMs[7]!, value: results.value[7]! };
+    const question = { plan, read: [room], of: plan.items[0]!.output, stored, until: undefined };
+    const ended: string[] = [];
+    const twice = async () => {
+      await pool.explain(question);
+      await pool.explain(question);
+      ended.push('explained');
+    };
+    const running = pool.track(twice());
+    await pool.settled();
+    ended.push('settled');
+    await running;
+    expect(ended).toEqual(['explained', 'settled']);
+    const cut = pool.track(pool.explain(question));
+    const [, ...late] = await Promise.allSettled([pool.close(), cut, pool.explain(question)]);
+    for (const one of late) {
+      expect(one).toMatchObject({ reason: { statusCode: 503, message: 'the service is stopping' } });
+    }
+    await pool.settled();
+  });
+
   it('report failures with their type', async () => {
     const pool = createThreadPool(url, 1, systemScheduler);
     await expect(pool.run(plan, new Uint8Array(40), [], options)).rejects.toThrow(CheckpointError);

@@ -51,8 +51,8 @@ async function follow(path: string, lastEventId?: string, as = headers): Promise
 
 /** The commit in the id of an event. */
 function commitIn(lastEventId: string): number {
-  expect(lastEventId).toMatch(/^[0-9a-f]{8}-\d+$/);
-  return Number(lastEventId.slice(9));
+  expect(lastEventId).toMatch(/^[0-9a-f]{8}-\d+:\d+$/);
+  return Number(lastEventId.split(':')[1]);
 }
 
 async function take(reader: EventReader, count: number): Promise<ReceivedEvent[]> {
@@ -218,17 +218,19 @@ describe('samples are followed as server-sent events', () => {
     const answer = await fetch(`${url}/core/timeseries/a/live`, { headers: { ...headers, 'last-event-id': 'x' } });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({
-      status: { message: 'header Last-Event-ID: expected the id of an event of this stream, received "x"' },
+      status: { message: 'header Last-Event-ID: expected the id of an event of a stream, received "x"' },
     });
   });
 
   it('an id beyond all commits, as of another shard, or of another store begins anew and says so first', async () => {
     const [{ lastEventId }] = (await take(await follow('/core/timeseries/a/live'), 1)) as [ReceivedEvent];
-    const [store, commit] = lastEventId.split('-') as [string, string];
+    const [, store = '', shard = '', commit = ''] = /^(.*)-(.*):(.*)$/.exec(lastEventId)!;
     const other = store === '00000000' ? '11111111' : '00000000';
-    const ofOthers = [`${other}-999999`, `${other}-${commit}`, `${other}-0`, `${other}-1.2.3`];
-    // Versions before wrote ids without a store.
-    for (const id of [`${store}-999999`, ...ofOthers, commit, '1.2']) {
+    const ofOthers = [`${other}-${shard}:999999`, `${other}-${shard}:${commit}`, `${other}-${shard}:0`];
+    const ofStreams = [`${store}-${Number(shard) + 1}:${commit}`, `${lastEventId}.1:0`];
+    // Versions before wrote ids without a store, or without shards.
+    const ofVersions = [commit, '1.2', `${store}-${commit}`, `${store}-1.2.3`];
+    for (const id of [`${store}-${shard}:999999`, ...ofOthers, ...ofStreams, ...ofVersions]) {
       const reader = await follow('/core/timeseries/a/live', id);
       const events = await take(reader, 2);
       expect(events.map(({ type }) => type)).toEqual(['reset', 'samples']);
@@ -237,10 +239,19 @@ describe('samples are followed as server-sent events', () => {
       const [next] = await take(reader, 1);
       expect(next!.data).toMatchObject({ samples: [{ val: 1.5 }] });
     }
-    const answer = await fetch(`${url}/core/timeseries/a/live`, {
-      headers: { ...headers, 'last-event-id': `${lastEventId}.1` },
-    });
-    expect(answer.status).toBe(400);
+  });
+
+  it('an id of a stream of another group does not continue this one in silence', async () => {
+    const own = await service.bearer(await service.addClient({ organisation: 'spread', groups: 4 }));
+    const { shardOf } = await service.service.context.placements.of('spread');
+    const names = Array.from({ length: 50 }, (_, i) => `s${i}`);
+    const there = names.find((name) => shardOf(name) !== shardOf('s0'))!;
+    for (const name of ['s0', there]) await write([row(name, 0, 1)], own);
+    for (let i = 1; i < 10; i++) await write([row(there, i, i)], own);
+    const [first] = await take(await follow(`/core/timeseries/${there}/live`, undefined, own), 1);
+    for (let i = 1; i < 20; i++) await write([row('s0', i, i)], own);
+    const [event] = await take(await follow('/core/timeseries/s0/live', first!.lastEventId, own), 1);
+    expect(event!.type).toBe('reset');
   });
 
   it('followers that disconnect leave nothing behind', async () => {
@@ -344,10 +355,16 @@ describe('samples are followed as server-sent events', () => {
       aborting.abort();
       for (const events of joined.splice(0)) for await (const _ of events);
     });
-    const join = async (context: ServiceContext, feeds: Feeds, timeseriesId: string, lastEventId?: string) => {
+    const join = async (
+      context: ServiceContext,
+      feeds: Feeds,
+      timeseriesId: string,
+      lastEventId?: string,
+      isAllowed = async () => true,
+    ) => {
       const references = [{ timeseriesId, metric: 'Raw' }];
       const { signal } = aborting;
-      const follower = { organisation: 'acme', references, lastEventId, store, signal, isAllowed: async () => true };
+      const follower = { organisation: 'acme', references, lastEventId, store, signal, isAllowed };
       const events = await followSeries(context, feeds, follower);
       joined.push(events);
       await events.next();
@@ -367,9 +384,30 @@ describe('samples are followed as server-sent events', () => {
       const commit = await storage.lastCommit(shardOf('a'));
       const late = await storage.transaction(shardOf('a'), async (tx) => {
         await samples.append(tx, 'acme', [change('a')]);
-        return join(context, feeds, 'a', `${store}-${commit}`);
+        return join(context, feeds, 'a', `${store}-${shardOf('a')}:${commit}`);
       });
       expect((await late.next()).value).toContain('"val":7');
+    });
+
+    it('and falls behind gets no more once its token has ended, also of what was read for it before', async () => {
+      const { storage, samples, placements } = service.service.context;
+      const { home } = await placements.of('acme');
+      const commit = await storage.lastCommit(home);
+      for (let i = 0; i < 20; i++) await storage.transaction(home, (tx) => samples.append(tx, 'acme', [change('a')]));
+      let nowMs = 0;
+      const clock = { ...service.service.context.clock, monotonicMs: () => nowMs };
+      const context = { ...service.service.context, clock };
+      let isAllowed = true;
+      const events = await join(context, new Feeds(context), 'a', `${store}-${home}:${commit}`, async () => isAllowed);
+      for (let i = 0; i < 3; i++) expect((await events.next()).value).toContain('"val":7');
+      isAllowed = false;
+      expect((await events.next()).value).toContain('"val":7');
+      nowMs += 1000;
+      const id = `${store}-${home}:${commit + 4}`;
+      expect((await events.next()).value).toBe(
+        `id: ${id}\nevent: stop\ndata: {"reason":"the access token has ended; connect again with a new one"}\n\n`,
+      );
+      expect((await events.next()).done).toBe(true);
     });
 
     it('while its feed reads the log gets the change', async () => {
@@ -388,7 +426,7 @@ describe('samples are followed as server-sent events', () => {
       await join(context, feeds, 'other');
       const commit = await storage.lastCommit(home);
       const late = new Promise<AsyncGenerator<string>>((resolve) => {
-        afterRead = async () => resolve(await join(context, feeds, 'a', `${store}-${commit}`));
+        afterRead = async () => resolve(await join(context, feeds, 'a', `${store}-${home}:${commit}`));
       });
       await storage.transaction(home, (tx) => samples.append(tx, 'acme', [change('a'), change('other')]));
       expect((await (await late).next()).value).toContain('"val":7');

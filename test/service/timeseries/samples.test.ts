@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readCsv } from '../../../src/formats/csv/index.js';
 import { FrameReader, writeFrame } from '../../../src/service/timeseries/columns-format.js';
 import type { SampleStore } from '../../../src/storage/samples/store.js';
@@ -477,6 +477,25 @@ describe('samples', () => {
     expect(csv.value).toEqual(Float64Array.from(written, ({ val }) => val!));
     expect([frames[0]!.timeMs, frames[0]!.value]).toEqual([csv.timeMs, csv.value]);
     expect((await read('image/png')).statusCode).toBe(406);
+  });
+
+  it('HEAD has the head of the answer, and reads no more than it needs', async () => {
+    const timeMs = Float64Array.from({ length: 300_000 }, (_, i) => START_MS + i);
+    const frame = writeFrame({ timeseriesId: 'a', metric: 'Raw', timeMs, value: timeMs });
+    await post('/core/samples', 'application/vnd.windrow.columns', Buffer.from(frame));
+    const counted = vi.spyOn(service.service.context.metrics.samplesRead, 'inc');
+    const countOf = async (method: 'GET' | 'HEAD') => {
+      counted.mockClear();
+      const url = '/core/timeseries/a/samples';
+      const answer = await service.app.inject({ method, url, headers: { ...headers, accept: 'text/csv' } });
+      expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/csv']);
+      expect(answer.body.length > 0).toBe(method === 'GET');
+      // The next answer waits for this one: what goes on behind it has begun.
+      await csvOf(url);
+      return counted.mock.calls.reduce((sum, [count]) => sum + Number(count), -300_000);
+    };
+    expect(await countOf('HEAD')).toBeLessThan(100_000);
+    expect(await countOf('GET')).toBe(300_000);
   });
 
   it('a continuation token is refused with a form that has no pages', async () => {

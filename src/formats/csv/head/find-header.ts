@@ -159,27 +159,19 @@ export function columnNames(record: CsvRecord, file: string, line: number): stri
 }
 
 /** The first bytes of other kinds of files, with what to do about them. */
-const KINDS: readonly { readonly magic: readonly number[]; readonly hint: string; readonly format?: string }[] = [
+const KINDS: readonly { readonly magic: readonly number[]; readonly hint: string }[] = [
   { magic: [0x1f, 0x8b], hint: 'it is compressed with gzip; name it .gz, or unpack it first' },
   { magic: [0x50, 0x4b, 0x03, 0x04], hint: 'it is a zip or an Excel file; unpack it, or export it as CSV' },
-  {
-    magic: [0x50, 0x41, 0x52, 0x31],
-    hint: 'it is a Parquet file; name it .parquet, or say --format parquet',
-    format: 'parquet',
-  },
-  {
-    magic: [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31],
-    hint: 'it is an Arrow file; name it .arrow, or say --format arrow',
-    format: 'arrow',
-  },
+  { magic: [0x50, 0x41, 0x52, 0x31], hint: 'it is a Parquet file; name it .parquet, or say --format parquet' },
+  { magic: [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31], hint: 'it is an Arrow file; name it .arrow, or say --format arrow' },
   { magic: [0x28, 0xb5, 0x2f, 0xfd], hint: 'it is compressed with zstd; name it .zst, or unpack it first' },
 ];
 
 /** Throws if a file does not begin with text. */
 function checkHead(bytes: Uint8Array, file: string): void {
-  for (const { magic, hint, format } of KINDS) {
+  for (const { magic, hint } of KINDS) {
     if (magic.every((byte, index) => bytes[index] === byte)) {
-      const options = format === undefined ? [] : [{ option: 'format', values: [format] }];
+      const options = hint.includes('--format') ? [{ option: 'format' }] : [];
       throw new CsvError('csv.binary', { file }, `the file is not UTF-8 text: ${hint}`, { options });
     }
   }

@@ -2,6 +2,7 @@ import { CheckpointError, type ErrorCode, OutputLimitError } from '../../../core
 import type { Series } from '../../../core/series.js';
 import type { Plan } from '../../../plan/plan.js';
 import type { Scheduler } from '../../context.js';
+import { unavailable } from '../../http/errors.js';
 import { builtScript, HungThreadError, Threads } from '../../threads.js';
 import { type Explanation, explain, type Question } from './explain.js';
 import { type StepOptions, type StepResult, step } from './step.js';
@@ -9,9 +10,16 @@ import { type StepOptions, type StepResult, step } from './step.js';
 /** Computes steps of items, and explains results. */
 export interface StepPool {
   run(plan: Plan, state: Uint8Array | undefined, chunks: readonly Series[], options: StepOptions): Promise<StepResult>;
-  /** Undefined if the samples read do not give the result bit for bit. */
+  /**
+   * Undefined if the samples read do not give the result bit for bit.
+   *
+   * @throws ServiceError 503 once the threads are closed.
+   */
   explain(question: Question): Promise<Explanation | undefined>;
-  /** Ends the threads; running steps are rejected. */
+  /** Has `settled` wait for work that needs the threads several times. */
+  track<Result>(work: Promise<Result>): Promise<Result>;
+  settled(): Promise<void>;
+  /** Ends the threads; what runs is rejected. */
   close(): Promise<void>;
 }
 
@@ -44,10 +52,13 @@ export function createInlinePool(): StepPool {
   return {
     run: async (plan, state, chunks, options) => step(plan, state, chunks, options),
     explain: async (question) => explain(question),
+    track: (work) => work,
+    settled: async () => {},
     close: async () => {},
   };
 }
 
+const STOPPING = 'the service is stopping';
 /** A step of a slice, or an explanation, takes seconds. */
 const WORK_MS_MAX = 300_000;
 
@@ -62,15 +73,31 @@ export function createThreadPool(script: URL, threadCount: number, scheduler: Sc
   const compute = async <Result>(name: string, message: StepMessage | Question): Promise<Result> => {
     const answer = await threads.run<Answer<Result>>(name, message, limit).catch((cause: unknown) => {
       if (cause instanceof HungThreadError) throw cause;
-      throw new Error(threads.isClosed ? 'the service is stopping' : 'a worker thread died', { cause });
+      throw new Error(threads.isClosed ? STOPPING : 'a worker thread died', { cause });
     });
     if ('failure' in answer) throw failureError(answer.failure);
     return answer.result;
   };
+  const tracked = new Set<Promise<unknown>>();
   return {
     // Copies, so that only the samples are sent, not the whole columns under the views.
     run: (plan, state, chunks, options) => compute('computeStep', { plan, state, chunks: chunks.map(copied), options }),
-    explain: (question) => compute('explainResult', { ...question, read: question.read.map(copied) }),
+    explain: async (question) => {
+      try {
+        return await compute('explainResult', { ...question, read: question.read.map(copied) });
+      } catch (cause) {
+        throw threads.isClosed ? unavailable(STOPPING, { cause }) : cause;
+      }
+    },
+    track: (work) => {
+      tracked.add(work);
+      const forget = () => void tracked.delete(work);
+      work.then(forget, forget);
+      return work;
+    },
+    settled: async () => {
+      while (tracked.size > 0) await Promise.allSettled(tracked);
+    },
     close: () => threads.close(),
   };
 }

@@ -155,8 +155,8 @@ export class Worker {
   }
 
   /**
-   * Takes no new work, finishes running steps, writes checkpoints, and releases the shards. A step that does not end
-   * soon is dropped: it has stored nothing, and is computed again after the next start.
+   * Takes no new work, finishes running steps and explanations, writes checkpoints, and releases the shards. What does
+   * not end soon is dropped: a step has stored nothing, and is computed again after the next start.
    */
   async stop(): Promise<void> {
     if (this.#state === 'stopping') return;
@@ -166,6 +166,7 @@ export class Worker {
     const { pool } = this.#parts;
     const cancel = this.#context.scheduler.after(STOP_MS_MAX, () => void pool.close());
     while (this.#running.size > 0) await Promise.all(this.#running);
+    await pool.settled();
     cancel();
     for (const [shard, { worker }] of this.#held) {
       try {

@@ -37,6 +37,11 @@ export async function answerSamples(
   // Read before the answer begins, so that it can still say what fails.
   const first = await pieces.next();
   reply.type(form.contentType);
+  if (request.method === 'HEAD') {
+    // Fastify would read the stream to its end.
+    await pieces.return(undefined);
+    return reply.send(Readable.from([]));
+  }
   return reply.send(streamOf(streamed(first, pieces, form)));
 }
 

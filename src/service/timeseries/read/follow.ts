@@ -41,7 +41,7 @@ interface Leg {
  * 9.2), then waits for the next commit. Changes from before the feed, or too many for it to hold, are read from the
  * store.
  *
- * @throws ServiceError 400 for a `lastEventId` of another stream.
+ * @throws ServiceError 400 for a `lastEventId` that no stream sends.
  */
 export async function follow(
   context: ServiceContext,
@@ -53,7 +53,7 @@ export async function follow(
   const parts = groupBy(references, ({ timeseriesId }) => placement.shardOf(timeseriesId));
   // In a fixed order, because the id of an event has a commit for each shard.
   const shards = [...parts.keys()].sort((a, b) => a - b);
-  const from = lastEventId === undefined ? undefined : readEventId(lastEventId, store, shards.length);
+  const from = lastEventId === undefined ? undefined : readEventId(lastEventId, store, shards);
   const alarm = createAlarm(context, follower.signal);
   const legs = shards.map((shard, index): Leg => {
     const part = parts.get(shard)!;
@@ -79,7 +79,7 @@ async function* counted(feeds: Feeds, events: AsyncGenerator<string>): AsyncGene
   }
 }
 
-/** @param isOfOther whether the id to begin after is of another store. */
+/** @param isOfOther whether the id to begin after is of another store, or of a stream of other series. */
 async function* followLegs(
   context: ServiceContext,
   { signal, isAllowed, store }: Follower,
@@ -106,16 +106,16 @@ async function* followLegs(
     yield writeEvent('samples', idNow(), EMPTY);
     let quietSinceMs = clock.monotonicMs();
     let allowedMs = quietSinceMs;
-    while (!signal.aborted) {
-      if (clock.monotonicMs() - allowedMs >= ALLOWED_MS) {
-        if (!(await isAllowed())) {
-          yield writeEvent('stop', idNow(), ENDED);
-          return;
-        }
-        allowedMs = clock.monotonicMs();
-      }
+    const mayGoOn = async (): Promise<boolean> => {
+      if (signal.aborted) return false;
+      if (clock.monotonicMs() - allowedMs < ALLOWED_MS) return true;
+      if (!(await isAllowed())) return false;
+      allowedMs = clock.monotonicMs();
+      return true;
+    };
+    while (await mayGoOn()) {
       let isAll = true;
-      for (const leg of legs) isAll = (yield* tellOf(context, signal, idNow, leg)) && isAll;
+      for (const leg of legs) isAll = (yield* tellOf(context, mayGoOn, idNow, leg)) && isAll;
       if (isAll && isQuiet()) await alarm.wait(KEEP_ALIVE_MS);
       if (clock.monotonicMs() - quietSinceMs < KEEP_ALIVE_MS) continue;
       quietSinceMs = clock.monotonicMs();
@@ -125,7 +125,7 @@ async function* followLegs(
       // The id alone is no event, but moves Last-Event-ID on: past what others write.
       yield `: still here\nid: ${idNow()}\n\n`;
     }
-    yield writeEvent('stop', undefined, STOPPING);
+    yield signal.aborted ? writeEvent('stop', undefined, STOPPING) : writeEvent('stop', idNow(), ENDED);
   } finally {
     for (const { feed, subscription } of legs) feed.leave(subscription);
     alarm.end();
@@ -135,7 +135,7 @@ async function* followLegs(
 /** Yields the new changes of a shard; returns whether there are no more for now. */
 async function* tellOf(
   { storage, samples }: ServiceContext,
-  signal: AbortSignal,
+  mayGoOn: () => Promise<boolean>,
   idNow: () => string,
   leg: Leg,
 ): AsyncGenerator<string, boolean> {
@@ -150,7 +150,7 @@ async function* tellOf(
   }
   for (const [text, endedCommit] of writeChanges(changes)) {
     // A follower that takes its time is not sent to for ever either.
-    if (signal.aborted) return false;
+    if (!(await mayGoOn())) return false;
     // The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
     if (endedCommit !== undefined) leg.commit = endedCommit;
     yield endedCommit === undefined ? text : `id: ${idNow()}\n${text}`;
@@ -159,20 +159,25 @@ async function* tellOf(
   return isAll;
 }
 
-/** The store, and the commits of the shards that are followed, in the order of their numbers. */
+/** The store, and the commit of each shard that is followed, in the order of their numbers: `0123abcd-3:51.17:8`. */
 function writeEventId(store: string, legs: readonly Leg[]): string {
-  return `${store}-${legs.map(({ commit }) => commit).join('.')}`;
+  return `${store}-${legs.map(({ shard, commit }) => `${shard}:${commit}`).join('.')}`;
 }
 
-/** The commits of an id; undefined if it is of another store, or of a version before these named theirs. */
-function readEventId(text: string, store: string, legCount: number): readonly number[] | undefined {
-  const [, ofStore, commits = ''] = /^(?:([0-9a-f]{8})-)?(\d{1,15}(?:\.\d{1,15})*)$/.exec(text) ?? [];
-  if (ofStore === undefined && commits !== '') return undefined;
-  const parts = commits.split('.').map(Number);
-  if (ofStore !== undefined && ofStore !== store) return undefined;
-  if (ofStore !== undefined && parts.length === legCount) return parts;
-  const received = describeValue(text);
-  throw badRequest(`header Last-Event-ID: expected the id of an event of this stream, received ${received}`);
+/**
+ * The commits of an id; undefined if it is of another store or of a stream of other shards, or of a version whose ids
+ * named none.
+ */
+function readEventId(text: string, store: string, shards: readonly number[]): readonly number[] | undefined {
+  const [, ofStore, places] = /^(?:([0-9a-f]{8})-)?(\d{1,15}(?:[.:]\d{1,15})*)$/.exec(text) ?? [];
+  if (places === undefined) {
+    const received = describeValue(text);
+    throw badRequest(`header Last-Event-ID: expected the id of an event of a stream, received ${received}`);
+  }
+  const parts = places.split('.').map((place) => place.split(':').map(Number));
+  const isOfThese = parts.length === shards.length && parts.every(([shard], index) => shard === shards[index]);
+  const commits = parts.flatMap(([, commit]) => commit ?? []);
+  return ofStore === store && isOfThese && commits.length === shards.length ? commits : undefined;
 }
 
 const EMPTY = JSON.stringify({ samples: [] });

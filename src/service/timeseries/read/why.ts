@@ -21,7 +21,7 @@ const AROUND_TOTAL_MAX = 1_048_576;
 export function createExplainer({ context, pool }: Pick<RouteParts, 'context' | 'pool'>) {
   let last: Promise<unknown> = Promise.resolve();
   return (organisation: string, of: SeriesReference, time: string) => {
-    const own = last.then(() => explainResult(context, pool, organisation, of, time));
+    const own = pool.track(last.then(() => explainResult(context, pool, organisation, of, time)));
     last = own.catch(() => {});
     return own;
   };
