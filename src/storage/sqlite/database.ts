@@ -92,8 +92,11 @@ class SqliteDatabase implements Database {
     this.#statements.clear();
     this.#olderStatements.clear();
     asFailure(() => {
-      if (this.isInTransaction) this.#connection.exec('ROLLBACK');
-      this.#connection.close();
+      try {
+        if (this.isInTransaction) this.#connection.exec('ROLLBACK');
+      } finally {
+        this.#connection.close();
+      }
     });
   }
 

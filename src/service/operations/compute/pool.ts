@@ -16,8 +16,9 @@ export interface StepPool {
    * @throws ServiceError 503 once the threads are closed.
    */
   explain(question: Question): Promise<Explanation | undefined>;
-  /** Has `settled` wait for work that needs the threads several times. */
+  /** Returns work that needs the threads several times, and has `settled` wait for it. */
   track<Result>(work: Promise<Result>): Promise<Result>;
+  /** Resolves once no such work runs. */
   settled(): Promise<void>;
   /** Ends the threads; what runs is rejected. */
   close(): Promise<void>;
