@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError, StorageFullError, UnknownCommitError } from '../errors.js';
 import { quote } from '../sql/statements.js';
@@ -55,20 +55,20 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   }
   // Private: it holds names of clients, password hashes and the key of continuation tokens.
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const opened: Database[] = [];
+  let database: Database | undefined;
   try {
-    const database = openStore(open, directory, options);
-    opened.push(database);
-    const watch = open(join(directory, FILE_NAME));
-    opened.push(watch);
+    database = openStore(open, directory, options);
     const misplaced = watchPlaces(directory, [FILE_NAME, `${FILE_NAME}-wal`], clock);
     const reserve = new Reserve(directory, reserveBytes);
     const workerLock = new WorkerLock(open, directory);
+    const path = join(directory, FILE_NAME);
+    // Where somebody has moved them away, SQLite would create others.
+    const openWatch = () => (existsSync(path) && existsSync(`${path}-wal`) ? open(path) : undefined);
     const { tables = ownTables } = options;
     const version = newestVersion(options);
-    return new SqliteStorage({ database, misplaced, tables, version, watch, reserve, workerLock, clock, explain });
+    return new SqliteStorage({ database, misplaced, tables, version, openWatch, reserve, workerLock, clock, explain });
   } catch (error) {
-    for (const one of opened) one.close();
+    database?.close();
     throw explain(unlessUnreadable(error, join(directory, FILE_NAME), ON_ANOTHER_DISK));
   }
 }

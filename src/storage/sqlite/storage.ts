@@ -38,8 +38,8 @@ export interface StorageParts {
   readonly tables: readonly Table<never>[];
   /** The version of stores that this process knows. */
   readonly version: number;
-  /** Another connection to the file, which never keeps a read transaction open. */
-  readonly watch: Database;
+  /** Opens another connection, which never keeps a read transaction open; undefined if the files have gone. */
+  readonly openWatch: () => Database | undefined;
   readonly reserve: Reserve;
   readonly workerLock: WorkerLock;
   readonly clock: StorageClock;
@@ -66,7 +66,9 @@ export class SqliteStorage implements Storage {
   readonly #queue: Job[] = [];
   readonly #listeners = new Set<CommitListener>();
   #readerCount = 0;
-  /** The data version at which the current readers began, as the other connection counts. */
+  /** Opened when readers first overlap. */
+  #watch: Database | undefined;
+  /** The data version at which the current readers began, as `#watch` counts. */
   #readersVersion = Number.NaN;
   #isScheduled = false;
   #busyCount = 0;
@@ -82,8 +84,6 @@ export class SqliteStorage implements Storage {
   constructor(parts: StorageParts) {
     this.#parts = parts;
     this.#counters = new CommitCounters(parts);
-    // SQLite opens the write-ahead log of a connection when that reads: later the files may be somewhere else.
-    versionOf(parts.watch);
   }
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
@@ -128,7 +128,8 @@ export class SqliteStorage implements Storage {
   /** Whether the current readers see all commits, even those of other processes. */
   #isUpToDate(): boolean {
     try {
-      return versionOf(this.#parts.watch) === this.#readersVersion;
+      this.#watch ??= this.#parts.openWatch();
+      return this.#watch !== undefined && versionOf(this.#watch) === this.#readersVersion;
     } catch (error) {
       throw this.#explain(error);
     }
@@ -136,10 +137,10 @@ export class SqliteStorage implements Storage {
 
   // Concurrent readers see one state; a reader that comes after a commit of another process waits for them to end.
   #beginReading(shard: number): void {
-    const { database, watch } = this.#parts;
+    const { database } = this.#parts;
     if (this.#readerCount === 0) {
       try {
-        this.#readersVersion = versionOf(watch);
+        if (this.#watch !== undefined) this.#readersVersion = versionOf(this.#watch);
         database.run('BEGIN', NO_VALUES);
         this.#refresh(shard);
       } catch (error) {
@@ -246,12 +247,12 @@ export class SqliteStorage implements Storage {
       async () => {},
       () => false,
     );
-    const { database, watch, workerLock, explain } = this.#parts;
+    const { database, workerLock, explain } = this.#parts;
     try {
       await this.#turns.write(async () => {
         // So that a closed store is in one file.
         if (this.#stopped === undefined) this.#emptyLog();
-        watch.close();
+        this.#watch?.close();
         database.close();
       });
     } catch (error) {
