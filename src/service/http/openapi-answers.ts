@@ -237,7 +237,7 @@ const reading: StreamedForms = {
 
 const following: StreamedForms = {
   parameters: [
-    // The store, and a number for each group whose series are followed.
+    // The store, and the shard and commit of each group whose series are followed.
     header('Last-Event-ID', 'Resumes after the commit of this id', {
       ...text,
       pattern: '^[0-9a-f]{8}-[0-9]+:[0-9]+([.][0-9]+:[0-9]+)*$',
