@@ -1,4 +1,4 @@
-import { COMMITS_TOLD_MAX, tellListeners } from '../listeners.js';
+import { COMMITS_TOLD_MAX, CommitListeners } from '../listeners.js';
 import type { CommitListener } from '../storage.js';
 
 /** Commits `(durableCommit, lastCommit]` of one shard, by this process. */
@@ -16,7 +16,7 @@ export interface OwnCommits {
  * wait for that answer.
  */
 export class Announcer {
-  readonly #listeners = new Set<CommitListener>();
+  readonly #listeners = new CommitListeners();
   /** The last announced commit of each shard. */
   readonly #announced: number[] = [];
   /** The last commit of each shard that is known to be in the database, and the last one that others said is. */
@@ -26,8 +26,7 @@ export class Announcer {
   readonly #own: OwnCommits[][] = [];
 
   onCommit(listener: CommitListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /** Commits up to this one are not announced. Only the first call for a shard counts. */
@@ -80,17 +79,9 @@ export class Announcer {
     const reached = Math.max(this.#reached[shard] ?? 0, this.#heardOf[shard] ?? 0);
     const last = Math.min(reached, unanswered?.durableCommit ?? Number.POSITIVE_INFINITY);
     this.#announced[shard] = Math.max(announced, last);
-    const told: { readonly commit: number; readonly isOwn: boolean }[] = [];
-    for (let commit = Math.max(announced, last - COMMITS_TOLD_MAX) + 1; commit <= last; commit++) {
-      const isOwn = own.some(({ durableCommit, lastCommit }) => durableCommit < commit && commit <= lastCommit);
-      told.push({ commit, isOwn });
-    }
-    if (told.length > 0) queueMicrotask(() => this.#tell(shard, told));
+    this.#listeners.tell(shard, announced + 1, last, (commit) =>
+      own.some(({ durableCommit, lastCommit }) => durableCommit < commit && commit <= lastCommit),
+    );
     while (own[0]?.isCommitted === true && own[0].lastCommit <= this.#announced[shard]) own.shift();
-  }
-
-  /** In a microtask: an error of a listener is no failure of the commit, and no concern of other listeners. */
-  #tell(shard: number, commits: readonly { readonly commit: number; readonly isOwn: boolean }[]): void {
-    for (const { commit, isOwn } of commits) tellListeners(this.#listeners, shard, commit, isOwn);
   }
 }

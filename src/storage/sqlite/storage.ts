@@ -1,7 +1,7 @@
 import { StorageError } from '../errors.js';
-import { COMMITS_TOLD_MAX, tellListeners } from '../listeners.js';
+import { CommitListeners } from '../listeners.js';
 import { checkShard } from '../shard.js';
-import { QuietWatch, SqlReader } from '../sql/transaction.js';
+import { QuietWatch } from '../sql/transaction.js';
 import type {
   Claim,
   CommitListener,
@@ -14,22 +14,13 @@ import type {
 import type { Table } from '../table.js';
 import type { WorkerLock } from './claims.js';
 import { endClaims, giveBackClaim, takeClaim } from './claims.js';
+import { CommitCounters, tellCommits } from './commit-counters.js';
 import { type Database, SqliteFailure } from './database.js';
 import type { Reserve } from './disk-space.js';
-import { isTrimDue, trim } from './disk-space.js';
-import {
-  CommitCounters,
-  createJob,
-  GroupDatabase,
-  type Job,
-  type NewCommits,
-  NO_VALUES,
-  QUIET_MS_MAX,
-  runGroup,
-  sessionOf,
-  versionOf,
-} from './group.js';
+import { createJob, type Job, QUIET_MS_MAX } from './group.js';
+import { Readers } from './readers.js';
 import { Turns } from './turns.js';
+import { Writers } from './writers.js';
 
 export interface StorageParts {
   readonly database: Database;
@@ -47,13 +38,6 @@ export interface StorageParts {
   readonly explain: (error: unknown) => unknown;
 }
 
-/** The pause between attempts while another process writes, and how many to make: some ten seconds in all. */
-const BUSY_PAUSE_MS = 10;
-const BUSY_COUNT_MAX = 600;
-/** How often to check for free space while the disk is full. */
-const ROOM_INTERVAL_MS = 1000;
-const TRIM_PAUSE_MS = 20;
-
 /**
  * One connection to an SQLite file, whose readers and groups of writers take turns. Other processes may have the file
  * open too: each reader and group that starts after their commits sees them.
@@ -63,48 +47,34 @@ export class SqliteStorage implements Storage {
   readonly #counters: CommitCounters;
   readonly #turns = new Turns();
   readonly #quietWatch = new QuietWatch(QUIET_MS_MAX);
-  readonly #queue: Job[] = [];
-  readonly #listeners = new Set<CommitListener>();
-  #readerCount = 0;
-  /** Opened when readers first overlap. */
-  #watch: Database | undefined;
-  /** The data version at which the current readers began, as `#watch` counts. */
-  #readersVersion = Number.NaN;
-  #isScheduled = false;
-  #busyCount = 0;
+  readonly #listeners = new CommitListeners();
+  readonly #readers: Readers;
+  readonly #writers: Writers;
   /** Whether claims of dead processes are still to be ended. */
   #hasDeadClaims = false;
-  #roomAskedMs = Number.NEGATIVE_INFINITY;
-  #trimTimer: NodeJS.Timeout | undefined;
-  /** Why writes are refused from now on. */
-  #stopped: StorageError | undefined;
   #closing: Promise<void> | undefined;
-  #onDrained = () => {};
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
-    this.#counters = new CommitCounters(parts);
+    const counters = new CommitCounters(parts);
+    this.#counters = counters;
+    // Who listens, does so to all shards.
+    const refresh = (shard: number) =>
+      tellCommits(this.#listeners, counters.refresh(this.#listeners.areNone ? shard : undefined), false);
+    this.#readers = new Readers({ ...parts, counters, refresh });
+    this.#writers = new Writers({ ...parts, counters, turns: this.#turns, listeners: this.#listeners });
   }
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
     this.#assertUsable(shard);
-    return this.#turns.read(
-      async () => {
-        let tx: SqlReader | undefined;
-        try {
-          this.#beginReading(shard);
-          const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
-          tx = reader;
-          return await this.#quietWatch.run([reader], () => work(reader));
-        } catch (error) {
-          throw this.#explain(error);
-        } finally {
-          tx?.end();
-          if (tx !== undefined) this.#endReading();
-        }
-      },
-      () => this.#isUpToDate(),
-    );
+    try {
+      return await this.#turns.read(
+        () => this.#readers.read(shard, (reader) => this.#quietWatch.run([reader], () => work(reader))),
+        () => this.#readers.areUpToDate,
+      );
+    } catch (error) {
+      throw this.#explain(error);
+    }
   }
 
   lastCommit(shard: number): number | Promise<number> {
@@ -125,43 +95,6 @@ export class SqliteStorage implements Storage {
     return this.read(shard, async (tx) => tx.lastCommit);
   }
 
-  /** Whether the current readers see all commits, even those of other processes. */
-  #isUpToDate(): boolean {
-    try {
-      this.#watch ??= this.#parts.openWatch();
-      return this.#watch !== undefined && versionOf(this.#watch) === this.#readersVersion;
-    } catch (error) {
-      throw this.#explain(error);
-    }
-  }
-
-  // Concurrent readers see one state; a reader that comes after a commit of another process waits for them to end.
-  #beginReading(shard: number): void {
-    const { database } = this.#parts;
-    if (this.#readerCount === 0) {
-      try {
-        if (this.#watch !== undefined) this.#readersVersion = versionOf(this.#watch);
-        database.run('BEGIN', NO_VALUES);
-        this.#refresh(shard);
-      } catch (error) {
-        if (database.isInTransaction) database.exec('ROLLBACK');
-        throw error;
-      }
-    } else if (!this.#counters.hasRead(shard)) this.#refresh(shard);
-    this.#readerCount++;
-  }
-
-  // Who listens, does so to all shards.
-  #refresh(shard: number): void {
-    this.#announce(this.#counters.refresh(this.#listeners.size === 0 ? shard : undefined), false);
-  }
-
-  #endReading(): void {
-    const { database } = this.#parts;
-    this.#readerCount--;
-    if (this.#readerCount === 0 && database.isInTransaction) database.run('END', NO_VALUES);
-  }
-
   async transaction<Result>(
     shard: number,
     work: (tx: Transaction) => Promise<Result>,
@@ -176,7 +109,7 @@ export class SqliteStorage implements Storage {
     options: TransactionOptions = {},
   ): Promise<Result> {
     for (const shard of shards) this.#assertUsable(shard);
-    return this.#enqueue<Result>(
+    return this.#write<Result>(
       (resolve, reject) => createJob(shards, work, options, this.#quietWatch, resolve, reject),
       options.isAlone,
     );
@@ -219,12 +152,11 @@ export class SqliteStorage implements Storage {
   }
 
   onCommit(listener: CommitListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   async check(): Promise<void> {
-    const refusal = this.#refusal;
+    const { refusal } = this.#writers;
     if (refusal !== undefined) throw refusal;
     await this.read(0, async () => {
       this.#parts.database.all('SELECT "commit" FROM "windrow_shard" WHERE "shard" = ?', [0]);
@@ -237,11 +169,7 @@ export class SqliteStorage implements Storage {
   }
 
   async #end(): Promise<void> {
-    clearTimeout(this.#trimTimer);
-    await new Promise<void>((resolve) => {
-      this.#onDrained = resolve;
-      if (!this.#isScheduled) resolve();
-    });
+    await this.#writers.end();
     // After the readers that wait for their turn.
     await this.#turns.read(
       async () => {},
@@ -251,8 +179,8 @@ export class SqliteStorage implements Storage {
     try {
       await this.#turns.write(async () => {
         // So that a closed store is in one file.
-        if (this.#stopped === undefined) this.#emptyLog();
-        this.#watch?.close();
+        if (!this.#writers.haveStopped) this.#writers.emptyLog();
+        this.#readers.close();
         database.close();
       });
     } catch (error) {
@@ -263,7 +191,7 @@ export class SqliteStorage implements Storage {
   }
 
   #inGroup<Result>(work: (database: Database) => Result): Promise<Result> {
-    return this.#enqueue<Result>((resolve, reject) => ({
+    return this.#write<Result>((resolve, reject) => ({
       usesReserve: true,
       run: async (database) => {
         const result = work(database);
@@ -273,187 +201,25 @@ export class SqliteStorage implements Storage {
     }));
   }
 
-  #enqueue<Result>(
+  #write<Result>(
     create: (resolve: (result: Result) => void, reject: (error: unknown) => void) => Job,
-    isAlone = false,
+    isAlone?: boolean,
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#push(
-        create(resolve, (error) => reject(this.#explain(error))),
-        isAlone,
-      );
+      const job = create(resolve, (error) => reject(this.#explain(error)));
+      this.#writers.push(job, isAlone);
     });
-  }
-
-  #push(job: Job, isAlone: boolean): void {
-    this.#queue.push(job);
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    if (isAlone) queueMicrotask(() => this.#runQueue());
-    // After all sockets were read in this turn of the event loop, so that their jobs share the commit.
-    else setImmediate(() => this.#runQueue());
-  }
-
-  async #runQueue(): Promise<void> {
-    await this.#turns.write(() => this.#runGroup());
-    this.#isScheduled = this.#queue.length > 0;
-    if (!this.#isScheduled) this.#onDrained();
-    else if (this.#busyCount > 0) setTimeout(() => this.#runQueue(), BUSY_PAUSE_MS);
-    else setImmediate(() => this.#runQueue());
-  }
-
-  async #runGroup(): Promise<void> {
-    this.#refuseSome();
-    if (this.#queue.length === 0 || !this.#begin()) return;
-    const { database, clock } = this.#parts;
-    const group = new GroupDatabase(database);
-    const taken: Job[] = [];
-    const next = () => {
-      const job = this.#queue.shift();
-      if (job !== undefined) taken.push(job);
-      return job;
-    };
-    try {
-      this.#announce(this.#counters.refresh(), false);
-      const answers = await runGroup(group, this.#counters, next, () => clock.monotonicMs());
-      const commits = this.#counters.settle();
-      for (const answer of answers) answer();
-      this.#announce(commits, true);
-    } catch (error) {
-      this.#counters.reset();
-      if (taken.length === 0) next();
-      this.#recover(error, taken);
-      return;
-    }
-    try {
-      this.#tidyUp(group.mayHaveFreed);
-    } catch {
-      // The commit is on the disk. What could not be read now is read after the next one.
-    }
-  }
-
-  /** Rejects what cannot be done now: everything once writes are refused, most jobs while the disk is full. */
-  #refuseSome(): void {
-    const refusal = this.#refusal;
-    if (refusal === undefined && this.#hasRoom()) return;
-    const reason = refusal ?? new SqliteFailure('full', `there is no room for ${this.#parts.reserve.description}`);
-    const jobs = this.#queue.splice(0);
-    for (const job of jobs) {
-      if (refusal === undefined && job.usesReserve) this.#queue.push(job);
-      else job.reject(reason);
-    }
-  }
-
-  /** Why nothing may be written now, whatever room there is. */
-  get #refusal(): StorageError | undefined {
-    return this.#stopped ?? this.#parts.misplaced();
-  }
-
-  #hasRoom(): boolean {
-    const { reserve, clock } = this.#parts;
-    if (reserve.isHeld) return true;
-    const nowMs = clock.monotonicMs();
-    if (nowMs - this.#roomAskedMs < ROOM_INTERVAL_MS) return false;
-    this.#roomAskedMs = nowMs;
-    return reserve.take();
-  }
-
-  /** @returns false while another process writes, and if no transaction could be started. */
-  #begin(): boolean {
-    try {
-      this.#parts.database.run('BEGIN IMMEDIATE', NO_VALUES);
-      this.#busyCount = 0;
-      return true;
-    } catch (error) {
-      const isBusy = error instanceof SqliteFailure && error.kind === 'busy';
-      if (isBusy && ++this.#busyCount < BUSY_COUNT_MAX) return false;
-      this.#busyCount = 0;
-      for (const job of this.#queue.splice(0)) job.reject(error);
-      return false;
-    }
-  }
-
-  #recover(error: unknown, taken: readonly Job[]): void {
-    const { database, reserve } = this.#parts;
-    const kind = error instanceof SqliteFailure ? error.kind : undefined;
-    if (kind === 'io' || kind === 'commit') this.#stopped = stopped(error);
-    try {
-      if (database.isInTransaction) database.exec('ROLLBACK');
-    } catch (failure) {
-      this.#stopped ??= stopped(failure);
-    }
-    if (this.#stopped === undefined && kind === 'full' && reserve.isHeld && reserve.release()) {
-      this.#roomAskedMs = this.#parts.clock.monotonicMs();
-      this.#emptyLog();
-      // There is space for these now, and a job may be rerun as a whole.
-      this.#queue.unshift(...taken.filter(({ usesReserve }) => usesReserve));
-      for (const job of taken) if (!job.usesReserve) job.reject(error);
-    } else {
-      for (const job of taken) job.reject(kind === 'commit' ? error : (this.#stopped ?? error));
-    }
-  }
-
-  /** After a group: returns free space to the file system, a little at a time. */
-  #tidyUp(mayHaveFreed: boolean): void {
-    const { database, reserve } = this.#parts;
-    const isFull = !reserve.isHeld;
-    if (isFull) this.#emptyLog();
-    else if (!mayHaveFreed) return;
-    if (this.#closing !== undefined || this.#trimTimer !== undefined || !isTrimDue(database, isFull)) return;
-    this.#trimTimer = setTimeout(() => {
-      this.#trimTimer = undefined;
-      if (this.#closing !== undefined) return;
-      // If it fails, it is tried again after the next commit.
-      this.#inGroup((group) => trim(group)).catch(() => {});
-    }, TRIM_PAUSE_MS);
-    this.#trimTimer.unref();
-  }
-
-  /** Copies the write-ahead log into the database and truncates it. */
-  #emptyLog(): void {
-    try {
-      this.#parts.database.all('PRAGMA wal_checkpoint(TRUNCATE)');
-    } catch {
-      // It copies as much as there is space for.
-    }
-  }
-
-  #announce(commits: readonly NewCommits[], isOwn: boolean): void {
-    // In a microtask: an error of a listener is no failure of the commit.
-    if (commits.length > 0 && this.#listeners.size > 0) queueMicrotask(() => this.#tell(commits, isOwn));
-  }
-
-  #tell(commits: readonly NewCommits[], isOwn: boolean): void {
-    for (const { shard, fromCommit, lastCommit } of commits) {
-      for (let commit = Math.max(fromCommit, lastCommit - COMMITS_TOLD_MAX + 1); commit <= lastCommit; commit++) {
-        tellListeners(this.#listeners, shard, commit, isOwn);
-      }
-    }
   }
 
   #explain(error: unknown): unknown {
     const isOfFile = error instanceof SqliteFailure && (error.kind === 'damaged' || error.kind === 'io');
-    return isOfFile && this.#stopped !== undefined ? unreadable(error) : this.#parts.explain(error);
+    return isOfFile && this.#writers.haveStopped ? unreadable(error) : this.#parts.explain(error);
   }
 
   #assertUsable(shard: number): void {
     if (this.#closing !== undefined) throw new StorageError('storage.closed', 'the store is closed');
     checkShard(shard);
   }
-}
-
-/**
- * After a failed write of the log nobody knows what is on the disk, and what the system reports may be wrong (Rebello
- * et al., "Can Applications Recover from fsync Failures?", 2020). A new process starts from what is really there.
- */
-function stopped(cause: unknown): StorageError {
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new StorageError(
-    'storage.failed',
-    `the disk failed while the store was written (${message}): this process refuses further writes but still ` +
-      'reads; check the disk and the system log, then restart it',
-    { cause },
-  );
 }
 
 /** After a failed write, what SQLite calls damaged is most likely a page that the disk cannot read. */
