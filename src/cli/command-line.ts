@@ -75,8 +75,7 @@ function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
     .configureOutput({
       writeOut: (text) => written.push(io.stdout.write(text)),
       writeErr: (text) => written.push(io.stderr.write(text)),
-      // commander says "error: unknown option '--x'"; all messages of windrow begin alike.
-      outputError: (text, write) => write(text.replace(/^error: /, 'windrow: ')),
+      outputError: (text, write) => write(ownText(text)),
       getOutHelpWidth: () => Math.min(io.stdout.columns, 110),
       getErrHelpWidth: () => Math.min(io.stderr.columns, 110),
     });
@@ -89,6 +88,26 @@ function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
     .addHelpText('after', EXIT_CODES);
 }
 
+/** commander says "error: unknown option '--x'"; all messages of windrow begin alike. */
+function ownText(text: string): string {
+  return text.replace(/^error: /, 'windrow: ');
+}
+
+/** commander suggests options that are spelled alike; here also those of which one word is given. */
+function withLongerNames(text: string, { options }: Command): string {
+  const [, word] = /unknown option '--([a-z]+)[^']*'\n$/.exec(text) ?? [];
+  const found = options
+    .map(({ flag }) => flag)
+    .filter((flag) =>
+      flag
+        .slice(2)
+        .split('-')
+        .includes(word ?? ''),
+    );
+  if (found.length === 0) return text;
+  return `${text}(Did you mean ${found.length > 1 ? 'one of ' : ''}${found.join(', ')}?)\n`;
+}
+
 function addGroup(program: CommanderCommand, { name, summary }: CommandGroup): CommanderCommand {
   const group = program.command(name).description(summary).usage('<command> [options]');
   return group.helpOption('-h, --help', 'print this help').helpCommand('help [command]', 'print the help of a command');
@@ -99,6 +118,7 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
   // `client add` is the command `add` of `client`.
   const name = command.name.split(' ').at(-1) ?? '';
   const added = program.command(name).description(command.summary).helpOption('-h, --help', 'print this help');
+  added.configureOutput({ outputError: (text, write) => write(ownText(withLongerNames(text, command))) });
   // Optional to commander, so that commands themselves can say what is missing and why.
   added.usage(usageOf(command));
   for (const argument of [command.argument, command.second]) {

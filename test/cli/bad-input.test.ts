@@ -192,6 +192,8 @@ describe('wrong arguments', () => {
     [['rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
     [['help', 'rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
     [['run', '--inptu', 'x'], "unknown option '--inptu'\n(Did you mean --input?)"],
+    [['run', '--bad=skip'], "unknown option '--bad=skip'\n(Did you mean --on-bad-row?)"],
+    [['run', '--nothing'], "unknown option '--nothing'\n"],
     [['run', '~/request.json', '--input'], "option '--input <FILE...>' argument missing"],
     [['run', '~/request.json', 'more', '--input', 'x'], 'too many arguments'],
     [['run', '--input', '~/office.csv'], 'run: expected REQUEST.json, received nothing; see `windrow run --help`'],

@@ -10,7 +10,14 @@ interface Operation {
   readonly security?: readonly Record<string, readonly string[]>[];
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: unknown }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: unknown }>> };
-  readonly responses: Readonly<Record<string, { description: string; content?: Record<string, { schema: unknown }> }>>;
+  readonly responses: Readonly<Record<string, Answer>>;
+}
+
+interface Answer {
+  readonly $ref?: string;
+  readonly description: string;
+  readonly headers?: object;
+  readonly content?: Record<string, { schema: unknown }>;
 }
 
 interface Document {
@@ -21,6 +28,7 @@ interface Document {
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, { type: string; scheme: string }>>;
     readonly schemas: Readonly<Record<string, unknown>>;
+    readonly responses: Readonly<Record<string, Answer>>;
   };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
@@ -159,6 +167,24 @@ describe('/openapi.json', () => {
     }
   });
 
+  it('says what each answer means, and which headers an error has', () => {
+    const { responses: shared } = document.components;
+    for (const { path, method, operation } of operations()) {
+      for (const [code, given] of Object.entries(operation.responses)) {
+        const { description, headers } = shared[String(given.$ref).replace(/^.*\//, '')] ?? given;
+        const of = `${method} ${path} ${code}`;
+        expect([of, description]).toEqual([of, expect.not.stringContaining('Default')]);
+        const expected = {
+          401: ['WWW-Authenticate'],
+          403: ['WWW-Authenticate'],
+          429: ['Retry-After'],
+          503: ['Retry-After'],
+        }[code];
+        expect([of, Object.keys(headers ?? {})]).toEqual([of, expected ?? []]);
+      }
+    }
+  });
+
   it('names the formats of samples and their headers', () => {
     const forms = ['application/json', 'application/x-ndjson', 'text/csv', 'application/vnd.windrow.columns'];
     const headers = ({ parameters = [] }: Operation) =>
@@ -192,6 +218,9 @@ describe('/openapi.json', () => {
       expect([name, Object(schemas[name]).type]).toEqual([name, 'object']);
     const { schema } = document.paths['/core/operations']!.get!.responses[200]!.content!['application/json']!;
     expect(schema).toMatchObject({ properties: { data: { items: { $ref: '#/components/schemas/Item' } } } });
+    // An item is answered with the steps that it was registered with.
+    const step = { $ref: '#/components/schemas/OperationStep' };
+    expect(schemas.Item).toMatchObject({ properties: { operations: { items: step } } });
     for (const choice of ['OperationItem', 'OperationStep']) {
       const { oneOf, discriminator } = Object(schemas[choice]);
       const { propertyName, mapping } = discriminator;

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 
 /**
  * A part of an OpenAPI document in which each schema with a title is a reference to the component of that name:
- * generators of clients name types by it, and make one type of a schema that several operations share.
+ * generators of clients name types by it, and make one type of a schema that several operations share. An object
+ * without properties stands for the component of its title.
  *
  * @param components the component schemas, to which those with a title are added.
  */
@@ -14,7 +15,13 @@ export function nameSchemas(part: unknown, components: Record<string, unknown>):
   const { title, ...schema } = Object.fromEntries(fields);
   if (typeof title !== 'string') return Object.fromEntries(fields);
   const known = components[title] ?? schema;
-  if (!isDeepStrictEqual(known, schema)) throw new Error(`assertion failed: two schemas have the title ${title}`);
-  components[title] = schema;
+  if (!isAnyObject(schema) && !isDeepStrictEqual(known, schema)) {
+    throw new Error(`assertion failed: two schemas have the title ${title}`);
+  }
+  components[title] = known;
   return { $ref: `#/components/schemas/${title}` };
+}
+
+function isAnyObject({ properties }: { readonly properties?: object }): boolean {
+  return properties !== undefined && Object.keys(properties).length === 0;
 }

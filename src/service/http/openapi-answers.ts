@@ -125,11 +125,21 @@ export const errorComponents = {
   responses: Object.fromEntries(Object.values(answers).map((answer) => [answer.name, responseOf(answer)])),
 };
 
-function responseOf({ description, headers = {} }: ErrorAnswer) {
+/** The headers of an answer with this status. */
+export function errorHeadersOf(status: string): { readonly headers?: object } {
+  const { headers }: Partial<ErrorAnswer> = answers[Number(status) as ErrorStatus] ?? {};
+  return headers === undefined ? {} : { headers: describedHeaders(headers) };
+}
+
+function describedHeaders(headers: Readonly<Record<string, string>>) {
   const named = Object.entries(headers).map(([name, description]) => [name, { description, schema: text }]);
+  return Object.fromEntries(named);
+}
+
+function responseOf({ description, headers = {} }: ErrorAnswer) {
   return {
     description,
-    headers: Object.fromEntries(named),
+    headers: describedHeaders(headers),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorEnvelope' } } },
   };
 }

@@ -6,7 +6,7 @@ import { operationComponents } from '../operations/openapi.js';
 import { CORRELATION_ID } from './correlation.js';
 import { nameEnums } from './enum-names.js';
 import { nameSchemas } from './name-schemas.js';
-import { errorAnswersOf, errorComponents, namedOperations, streamedForms } from './openapi-answers.js';
+import { errorAnswersOf, errorComponents, errorHeadersOf, namedOperations, streamedForms } from './openapi-answers.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -101,7 +101,11 @@ interface Operation {
   parameters?: readonly object[];
   requestBody?: object;
   readonly security?: readonly object[];
-  responses: Readonly<Record<string, object>>;
+  responses: Readonly<Record<string, Answer>>;
+}
+
+interface Answer {
+  readonly description?: string;
 }
 
 /** Adds what the routes' schemas lack: errors, streamed bodies, and the correlation id. */
@@ -123,7 +127,16 @@ function completeOperations({ paths = {} }: { readonly paths?: object }, prefix:
       operation.parameters = [...own, ...parameters, { $ref: '#/components/parameters/CorrelationId' }];
       if (requestBody !== undefined) operation.requestBody = requestBody;
       const done = content === undefined ? {} : { 200: { description: 'Done', content } };
-      operation.responses = { ...responses, ...done, ...errorAnswersOf(route, security) };
+      operation.responses = { ...described(responses), ...done, ...errorAnswersOf(route, security) };
     }
   }
+}
+
+/** Answers that the routes' schemas have, with their headers. */
+function described(responses: Readonly<Record<string, Answer>>): Readonly<Record<string, Answer>> {
+  const entries = Object.entries(responses).map(([status, answer]) => {
+    const description = answer.description === 'Default Response' ? 'Done' : answer.description;
+    return [status, { ...answer, description, ...errorHeadersOf(status) }];
+  });
+  return Object.fromEntries(entries);
 }

@@ -61,7 +61,7 @@ export const itemSchema = Type.Object(
     metric: Type.String({ description: 'Of the result' }),
     processingType,
     frequency: textOrNull(),
-    operations: Type.Array(Type.Object({}, { additionalProperties: true })),
+    operations: Type.Array(Type.Object({}, { title: 'OperationStep', additionalProperties: true })),
     sources: Type.Array(seriesReference),
     pattern: textOrNull('The pattern item that this is a member of'),
     state: oneOf(transactionStates),
