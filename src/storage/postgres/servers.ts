@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Client } from 'pg';
+import type { PasswordRequest } from 'pgpass';
 import { StorageError } from '../errors.js';
 import type { Address } from './address.js';
 import { Connection, isWarning, type PostgresPackage, StatementTexts } from './connection.js';
@@ -190,6 +191,8 @@ function createClient(loaded: PostgresPackage, connectionString: string, limits:
       query_timeout: limits.answerMsMax,
       application_name: 'windrow',
     });
+    // Not as an option, which the address would override by having none. To find none itself, `pg` warns.
+    if (!client.password) Object.assign(client, { password: passwordFromFile });
     // For errors before `Connection` listens.
     client.on('error', () => {});
     return client;
@@ -197,6 +200,12 @@ function createClient(loaded: PostgresPackage, connectionString: string, limits:
     const reason = unreadableFile(connectionString) ?? (cause instanceof Error ? cause.message : String(cause));
     throw new StorageError('storage.failed', `the address of the store cannot be used: ${reason}`, { cause });
   }
+}
+
+/** The password of ~/.pgpass, or of the file that PGPASSFILE names, as with libpq; undefined if none fits. */
+async function passwordFromFile(of: PasswordRequest): Promise<string | undefined> {
+  const { default: find } = await import('pgpass');
+  return new Promise((resolve) => find(of, resolve));
 }
 
 /** The first file of TLS that cannot be read, with its parameter, as `pg` names only the file; undefined if none. */
