@@ -161,7 +161,15 @@ const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]texts[/\\]index
   const row = /^( {2}(?:(\w+)|'(.+)'): \[\s*)[\w.]+Texts,/gm;
   const rowCount = text.match(row)?.length;
   if (rowCount !== Object.keys(aboutByName).length) throw new Error(`${path} has ${rowCount} rows of this form`);
-  return text.replace(row, (_, before, plain, quoted) => `${before}${plainTexts(plain ?? quoted)},`);
+  // What several operations say of a parameter is there once.
+  const shared = new Map();
+  const withShared = (texts) =>
+    texts.replace(/(?<=:)"[^"\\]{40,}"/g, (one) => {
+      if (!shared.has(one)) shared.set(one, `shared${shared.size}`);
+      return shared.get(one);
+    });
+  const rows = text.replace(row, (_, before, plain, quoted) => `${before}${withShared(plainTexts(plain ?? quoted))},`);
+  return [...shared].map(([one, name]) => `const ${name} = ${one};\n`).join('') + rows;
 });
 
 // The page writes no requests with the builder.
@@ -170,6 +178,24 @@ const withoutMethods = replacing(/[/\\]src[/\\]operations[/\\].*\.ts$/, (text) =
     .replace(/^( +)methods: (?:\{.*\}|\{\n[\s\S]*?\n\1\}),$/gm, '$1methods: {},')
     .replace(/^(export const \w+ = \w+\()\{ \w+: \w+ \}, '/gm, "$1{}, '"),
 );
+
+// What the page says of a file has fields to choose from beside it, no options of the command.
+const withoutFlags = replacing(/[/\\]src[/\\]formats[/\\](?:csv|table)[/\\].*\.ts$/, (text) =>
+  text
+    .split(/ \((?:such as )?--/)
+    .map((part, index) => (index === 0 ? part : part.slice(closingOf(part) + 1)))
+    .join(''),
+);
+
+/** The place of the first `)` without a `(` before it. */
+function closingOf(text) {
+  let depth = 0;
+  return [...text].findIndex((letter) => {
+    if (letter === '(') depth++;
+    if (letter === ')') depth--;
+    return depth < 0;
+  });
+}
 
 /** A plugin that lets `textOf` change the text of files with a matching name. */
 function replacing(id, textOf) {
@@ -214,6 +240,7 @@ async function bundle(entry, { isSmallest }) {
       ...ofParquet,
       withPlainExamples,
       withoutMethods,
+      withoutFlags,
       withShortAssertions,
     ],
   });
@@ -222,7 +249,7 @@ async function bundle(entry, { isSmallest }) {
   // stand, where gzip finds more of the same. No function is made with `new` that has no `this`, and no global of the
   // language is changed.
   const asserted = { pure_getters: true, unsafe_arrows: true, builtins_pure: true };
-  const compress = { ...asserted, passes: 3, keep_fargs: false, lhs_constants: false };
+  const compress = { ...asserted, passes: 4, evaluate: false, keep_fargs: false, lhs_constants: false };
   const { code } = isSmallest ? await minify(output[0].code, { ecma: 2022, compress }) : output[0];
   // The code goes inside a script element.
   if (/<\/script|<!--/i.test(code)) throw new Error(`${entry} has text that would end its script element`);

@@ -144,6 +144,46 @@ describe('one day per row', () => {
     expect(ended.stderr).toMatch(/^windrow: WARNING: 96 of 192 samples of office\/Raw were replaced by a later one/);
   });
 
+  it('asks which series a row belongs to where two rows have the same date, and tells of the columns left out', async () => {
+    const rows = ['2024-03-01', '2024-03-02'].flatMap((day) =>
+      [40017, 40018].map((meter) => `${meter},${day},${clocks.map((_, i) => i)},276\n`),
+    );
+    const world = worldWith(`unit no,date,${clocks},sum\n${rows.join('')}`, { function: 'Count', interval: 'Daily' });
+    const { code, stderr } = await run(world);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('the column "unit no" (40017, 40018) seems to say')]);
+    const csv = `date,${clocks},sum\n2024-03-01,${clocks.map((_, i) => i)},276\n`;
+    const ended = await run(worldWith(csv, { function: 'Count', interval: 'Daily' }));
+    expect([resultsOf(ended), ended.stderr]).toEqual([
+      ['2024-03-01T00:00,office,24'],
+      expect.stringContaining('columns left out: sum\n'),
+    ]);
+  });
+
+  it.each([
+    ['2A:00 and 2B:00', ['2A:00', '2B:00'], /: "2A:00" and "2B:00" are no times of day like 00:00; an hour that occurs twice may be there twice/],
+    ['02:00*', ['02:00', '02:00*'], /: "02:00\*" are no times of day/],
+    ['25:00', ['02:00', '25:00'], /: "25:00" are no times of day/],
+  ])('takes every column of a day, or says which it cannot: %s', async (_, twice, message) => {
+    const names = ['00:00', '01:00', ...twice, ...clocks.slice(3)];
+    const csv = `date,${names}\n2024-10-27,${names.map(() => 1)}\n`;
+    expect(await run(worldWith(csv, { function: 'Count', interval: 'Daily' }))).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    });
+  });
+
+  it('asks what 25 numbered columns are', async () => {
+    const names = Array.from({ length: 25 }, (_, i) => `H${i + 1}`);
+    const world = worldWith(`date,${names}\n2024-10-27,${names.map(() => 1)}\n`, {
+      function: 'Count',
+      interval: 'Daily',
+    });
+    const { code, stderr } = await run(world);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/a date and 25 values, H1 to H25; .*call them 00:00, 01:00/)]);
+    expect((await run(world, '--layout', 'days')).stderr).toContain('no columns for the times of a day');
+  });
+
   it('may end with 24:00, and leaves out the hour that clocks skip', async () => {
     const names = [...clocks.slice(1), '24:00'];
     const csv = `date,${names}\n2024-03-31,${names.map((name) => (name === '02:00' ? '' : 1))}\n`;

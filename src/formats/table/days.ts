@@ -5,11 +5,13 @@ import type { Fail, ValueColumn } from './roles.js';
 
 const MINUTE_MS = 60_000;
 const COUNTS = [24, 48, 96];
+/** Of a day on which a local hour occurs twice. */
+const LONG_COUNTS = [25, 50, 100];
 
 /**
  * The value columns of a table whose rows each hold a day, with their times of day; undefined if this is not such a
  * table. The columns are named by times of day, or by numbers that count hours (0 to 23 or 1 to 24), half hours or
- * quarters of an hour. A value belongs to the start of its step.
+ * quarters of an hour. A value belongs to the start of its step. Fails at columns like these that no value belongs to.
  *
  * @param isSaid whether the caller says that each row holds a day.
  */
@@ -23,18 +25,38 @@ export function dayColumns(
     const clockMs = clockMsOf(columns[column]!.name);
     return clockMs === undefined ? [] : [{ column, name: columns[column]!.name, clockMs }];
   });
-  if (clocked.length >= COUNTS[0]! - 1) return withRepeats(clocked);
+  if (clocked.length >= COUNTS[0]! - 1) {
+    failAtOtherClocks(columns, rest, clocked, fail);
+    return withRepeats(clocked);
+  }
   const counted = countedColumns(columns, rest);
-  if (counted !== undefined) return counted;
+  if (counted !== undefined && COUNTS.includes(counted.length)) return counted;
   if (isSaid) fail('the header has no columns for the times of a day, such as 00:00 to 23:00 or 1 to 96');
   const numbers = rest.filter((column) => ['number', 'empty'].includes(columns[column]!.kind));
-  if (!COUNTS.includes(numbers.length)) return undefined;
-  const names = `${columns[numbers[0]!]!.name} to ${columns[numbers.at(-1)!]!.name}`;
-  const told = `a row has a date and ${numbers.length} values, ${names}`;
-  const mend = 'if they are the times of a day, call them 00:00, 01:00, … or 1, 2, …';
+  if (counted === undefined && !COUNTS.includes(numbers.length)) return undefined;
+  const values = counted?.map(({ column }) => column) ?? numbers;
+  const names = `${columns[values[0]!]!.name} to ${columns[values.at(-1)!]!.name}`;
+  const told = `a row has a date and ${values.length} values, ${names}`;
+  const mend = 'if they are the times of a day, call them 00:00, 01:00, …';
   const reason = `${told}; ${mend}; if each column is a series of its own, say --layout wide`;
   return fail(reason, 'unclear', [{ option: 'layout', values: ['wide'] }]);
 }
+
+/** Such as `2A:00` and `2B:00`, which some write for the hour that occurs twice: left out, its values would be lost. */
+function failAtOtherClocks(
+  columns: readonly ColumnFacts[],
+  rest: readonly number[],
+  clocked: readonly ValueColumn[],
+  fail: Fail,
+): void {
+  const known = clocked.map(({ column }) => column);
+  const others = rest.filter((column) => !known.includes(column) && LIKE_CLOCK.test(columns[column]!.name));
+  if (others.length === 0) return;
+  const names = others.map((column) => JSON.stringify(columns[column]!.name)).join(' and ');
+  fail(`${names} are no times of day like 00:00; an hour that occurs twice may be there twice`);
+}
+
+const LIKE_CLOCK = /^\d{1,2} ?[a-z*]?[:.h]\d\d ?[a-z*]?(?:$| ?[-–])/i;
 
 // A last column named 00:00 is the end of the day, 24:00.
 function withRepeats(columns: readonly (ValueColumn & { readonly clockMs: number })[]): ValueColumn[] {
@@ -59,7 +81,7 @@ function countedColumns(columns: readonly ColumnFacts[], rest: readonly number[]
     return digits === undefined ? [] : [{ column, name: columns[column]!.name, prefix, number: Number(digits) }];
   });
   const [first] = found;
-  if (first === undefined || !COUNTS.includes(found.length) || first.number > 1) return undefined;
+  if (first === undefined || first.number > 1 || ![...COUNTS, ...LONG_COUNTS].includes(found.length)) return undefined;
   const isRow = found.every(({ prefix, number }, index) => prefix === first.prefix && number === first.number + index);
   if (!isRow) return undefined;
   return found.map(({ column, name }, index) => ({ column, name, clockMs: (index * DAY_MS) / found.length }));

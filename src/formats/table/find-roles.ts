@@ -39,6 +39,7 @@ export function findRoles(given: readonly ColumnFacts[], options: RoleOptions, f
     notes.push(`a day in each row, in ${days.length} columns from ${days[0]!.name} to ${days.at(-1)!.name}`);
     if (ids.length > 0) notes.push(...table.idNotes(ids));
     else table.failAtSeveralSeries(timeColumn, clockColumn, rest, days);
+    notes.push(...table.unusedNotes(rest, days));
     return { ...found, layout: 'days', values: days, notes };
   }
   if (ids.length > 0) {
@@ -293,7 +294,7 @@ class Table {
     return [`values of ${values.map(({ name }) => name).join(', ')}`];
   }
 
-  /** Of the long layout. Whoever names the columns of values knows of the others. */
+  /** Of the layouts *long* and *days*. Whoever names the columns of values knows of the others. */
   unusedNotes(rest: readonly number[], values: readonly ValueColumn[]): string[] {
     if (this.#options.value !== undefined) return [];
     const used = values.map(({ column }) => column);

@@ -3,42 +3,44 @@ import { type ColumnFacts, distinctTexts, wordsOf } from './facts.js';
 // Names of columns that tell what was measured rather than how much, if they hold texts or whole numbers.
 const IDENTITY =
   /(?:^| )(?:id|uid|uuid|guid|mac|serial|device|sensor|meter|station|tag|node|channel|entity|host|asset)$/;
+const NUMBERED = /(?:^| )(?:address|\S*number|\S*nummer)$/;
 const NAMES = /(?:^| )(?:name|series|point|equipment|location|site|room|zone|building|machine|symbol)$/;
 
-/** How many rows must share their time with another row before that means anything. */
+/** How many rows must share their time with another row before that means anything; of rows that hold a day, two. */
 const SHARED_ROWS_MIN = 8;
+const SHARED_DAYS_MIN = 2;
 const SHARED_SHARE_MIN = 0.2;
 
 /**
  * The columns that seem to tell rows of several series apart, judged by the first rows of a table: one by its name, or
  * because many rows share their time and differ in this column; and a second if rows share time and key without it.
  *
- * @param haveValues whether columns that are not among these hold values.
+ * @param areDays whether each row holds a day, in columns that are not among these.
  */
 export function findKeys(
   times: readonly ColumnFacts[],
   columns: readonly ColumnFacts[],
-  haveValues: boolean,
+  areDays: boolean,
 ): readonly ColumnFacts[] {
   const rowTimes = times[0]?.texts.map((_, row) => times.map(({ texts }) => texts[row]).join(' ')) ?? [];
-  const key = columns.find(isNamedAsKey) ?? findByTimes(rowTimes, columns, haveValues);
+  const key = columns.find(isNamedAsKey) ?? findByTimes(rowTimes, columns, areDays);
   if (key === undefined) return [];
   const rowKeys = joined(rowTimes, key);
   const isSecond = (column: ColumnFacts): boolean =>
     column !== key && column.kind === 'text' && sharingRows(joined(rowKeys, column)) === 0;
-  const second = areShared(rowKeys) ? columns.find(isSecond) : undefined;
+  const second = areShared(rowKeys, areDays) ? columns.find(isSecond) : undefined;
   return second === undefined ? [key] : [key, second];
 }
 
 function findByTimes(
   rowTimes: readonly string[],
   columns: readonly ColumnFacts[],
-  haveValues: boolean,
+  areDays: boolean,
 ): ColumnFacts | undefined {
-  if (!areShared(rowTimes)) return undefined;
+  if (!areShared(rowTimes, areDays)) return undefined;
   return columns.find((column) => {
     const isOfFew = 2 * distinctTexts(column).length <= column.texts.length;
-    const isBeside = haveValues || columns.some((other) => other !== column && other.kind === 'number');
+    const isBeside = areDays || columns.some((other) => other !== column && other.kind === 'number');
     if (!isOfFew || !isBeside || (column.kind !== 'text' && !isWhole(column))) return false;
     return sharingRows(joined(rowTimes, column)) === 0;
   });
@@ -48,15 +50,16 @@ function joined(rowKeys: readonly string[], { texts }: ColumnFacts): string[] {
   return rowKeys.map((key, row) => `${key} ${texts[row]}`);
 }
 
-function areShared(rowKeys: readonly string[]): boolean {
+function areShared(rowKeys: readonly string[], areDays: boolean): boolean {
   const sharing = sharingRows(rowKeys);
-  return sharing >= SHARED_ROWS_MIN && sharing >= SHARED_SHARE_MIN * rowKeys.length;
+  return sharing >= (areDays ? SHARED_DAYS_MIN : SHARED_ROWS_MIN) && sharing >= SHARED_SHARE_MIN * rowKeys.length;
 }
 
 function isNamedAsKey(column: ColumnFacts): boolean {
   const words = wordsOf(column.name).trim();
-  if (column.kind === 'text') return IDENTITY.test(words) || NAMES.test(words);
-  return IDENTITY.test(words) && isWhole(column) && distinctTexts(column).length * 2 <= column.texts.length + 1;
+  const isIdentity = IDENTITY.test(words) || NUMBERED.test(words);
+  if (column.kind === 'text') return isIdentity || NAMES.test(words);
+  return isIdentity && isWhole(column) && distinctTexts(column).length * 2 <= column.texts.length + 1;
 }
 
 function isWhole(column: ColumnFacts): boolean {

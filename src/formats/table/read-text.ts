@@ -51,8 +51,12 @@ export interface CellFault {
 /** What leaves a bad row out. */
 export const SKIP_ROWS: OptionHint = { option: 'onBadRow', values: ['skip'] };
 
-/** Why a text is not a number. */
-export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>): CellFault {
+/**
+ * Why a text is not a number.
+ *
+ * @param isOneOfMany whether other columns of its table hold values, too.
+ */
+export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>, isOneOfMany = false): CellFault {
   if (decimal === 'comma' && /^[+-]?\d+\.\d+$/.test(text)) {
     const reason = 'has a decimal point where the file has decimal commas';
     const mend = 'the option decimal says which (--decimal point)';
@@ -75,10 +79,11 @@ export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>)
   if (!isWord) return { reason };
   const state = stateOf(text.toLowerCase());
   const argument = /[^\w=-]/.test(state) ? `"${state}"` : state;
-  return {
-    reason: `${reason}; the option states says what it stands for (--states ${argument})`,
-    options: [{ option: 'states', values: [state] }],
-  };
+  const mend = `the option states says what it stands for (--states${state.startsWith('-') ? '=' : ' '}${argument})`;
+  const states = { option: 'states', values: [state] };
+  if (!isOneOfMany) return { reason: `${reason}; ${mend}`, options: [states] };
+  const others = 'or the option value names the columns to read (--value …)';
+  return { reason: `${reason}; ${mend}, ${others}`, options: [states, { option: 'value' }] };
 }
 
 function stateOf(word: string): string {

@@ -130,7 +130,8 @@ export class FieldReader {
       const reason = `is not a number with the unit ${unit}, which the first rows have; expected one unit in a column`;
       return { code: 'csv.number', column, text, reason };
     }
-    return { code: 'csv.number', column, text, ...numberFault(text, this.#header.dialect) };
+    const { dialect, values, layout } = this.#header;
+    return { code: 'csv.number', column, text, ...numberFault(text, dialect, layout === 'wide' && values.length > 1) };
   }
 }
 
