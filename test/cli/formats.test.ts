@@ -344,6 +344,18 @@ it('columns of texts that no step reads are passed over, as in CSV', async () =>
   expect((await run(world, 'wide.arrow')).stdout).toContain('office,Result,-3\n');
 });
 
+it.each([
+  ['1704067200', 's'],
+  ['1704067200000', 'ms'],
+  ['1704067200000000', 'us'],
+])('line protocol: a time of %s is not taken for nanoseconds, which would be in 1970', async (time, unit) => {
+  const world = negating({ 'office.lp': `office Raw=1 ${time}\n` });
+  const { code, stdout, stderr } = await run(world, 'office.lp');
+  expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(`(--time-format ${unit}, or ns)`)]);
+  expect((await run(world, 'office.lp', '--time-format', unit)).stdout).toContain('2024-01-01T00:00:00.000Z,office,');
+  expect((await run(world, 'office.lp', '--time-format', 'ns')).stdout).toContain('1970-01-');
+});
+
 it('line protocol: a series is a measurement with its tags, a metric is a field', async () => {
   const lines = [
     '# a comment',

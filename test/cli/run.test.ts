@@ -98,6 +98,30 @@ describe('windrow run', () => {
     }
   });
 
+  it('warns of a series of several files that do not follow each other in time, as it may be several', async () => {
+    const world = doubling();
+    const rows = ['00:00', '00:02', '00:04'].map((time) => `2024-03-01T${time}:00Z,1`);
+    const later = ['00:05', '00:06'].map((time) => `2024-03-01T${time}:00Z,1`);
+    const between = ['00:01', '00:03'].map((time) => `2024-03-01T${time}:00Z,2`);
+    const files = Object.entries({ 'a.csv': rows, 'b.csv': later, 'c.csv': between });
+    for (const [name, lines] of files) world.write(name, `time,office\n${lines.join('\n')}\n`);
+    const warningOf = async (...names: string[]) => {
+      const { stderr } = await world.run('run', '~/request.json', '--input', ...names.map((name) => `~/${name}`));
+      return stderr.split('\n').find((line) => line.includes('WARNING'));
+    };
+    expect(await warningOf('a.csv', 'b.csv')).toBeUndefined();
+    expect(await warningOf('a.csv', 'c.csv')).toBe(
+      'windrow: WARNING: office/Raw was taken for one series of 2 files (~/a.csv, ~/c.csv), ' +
+        'which do not follow each other in time; if each has a series of its own, give their columns different names',
+    );
+  });
+
+  it('warns if no sample lies within --from and --until', async () => {
+    const words = ['run', '~/request.json', '--input', '~/office.csv', '--from', '2030-01-01'];
+    const { stderr } = await doubling().run(...words);
+    expect(stderr).toContain('WARNING: no sample of office/Raw lies within --from and --until\n');
+  });
+
   it('counts and writes samples that are too late for a stream', async () => {
     const world = doubling();
     const rows = ['00:05,5', '00:01,1', '00:04,4', '00:06,6'].map((row) => `2024-03-01T${row.replace(',', ':00Z,')}\n`);

@@ -160,7 +160,11 @@ describe('one day per row', () => {
   });
 
   it.each([
-    ['2A:00 and 2B:00', ['2A:00', '2B:00'], /: "2A:00" and "2B:00" are no times of day like 00:00; an hour that occurs twice may be there twice/],
+    [
+      '2A:00 and 2B:00',
+      ['2A:00', '2B:00'],
+      /: "2A:00" and "2B:00" are no times of day like 00:00; an hour that occurs twice may be there twice/,
+    ],
     ['02:00*', ['02:00', '02:00*'], /: "02:00\*" are no times of day/],
     ['25:00', ['02:00', '25:00'], /: "25:00" are no times of day/],
   ])('takes every column of a day, or says which it cannot: %s', async (_, twice, message) => {
@@ -180,7 +184,10 @@ describe('one day per row', () => {
       interval: 'Daily',
     });
     const { code, stderr } = await run(world);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/a date and 25 values, H1 to H25; .*call them 00:00, 01:00/)]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/a date and 25 values, H1 to H25; .*call them 00:00, 01:00/),
+    ]);
     expect((await run(world, '--layout', 'days')).stderr).toContain('no columns for the times of a day');
   });
 

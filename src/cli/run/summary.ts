@@ -1,6 +1,6 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { patternOf } from '../../core/pattern.js';
-import { seriesName } from '../../core/series.js';
+import { seriesKey, seriesName } from '../../core/series.js';
 import type { Report } from '../../engine/report.js';
 import type { Plan } from '../../plan/plan.js';
 import { counted, grouped } from '../command.js';
@@ -50,7 +50,7 @@ export function describeRun(facts: RunFacts): string {
 const REPLACED_SHARE_MIN = 0.01;
 
 // Lines that point to a mistake come first.
-function warnings({ plan, outcome: { files, report } }: RunFacts): string[] {
+function warnings({ plan, outcome: { files, report, unordered } }: RunFacts): string[] {
   const lacking = lackingMembers(plan, files).map((line) => `WARNING: ${line}`);
   const replaced = report.sources.flatMap((source) => {
     const { samplesIn, dropped } = source;
@@ -59,7 +59,20 @@ function warnings({ plan, outcome: { files, report } }: RunFacts): string[] {
     const mend = 'if a column says which series a row belongs to, name it with --series';
     return [`WARNING: ${share} were replaced by a later one at the same time; ${mend}`];
   });
-  return [...lacking, ...replaced];
+  const outside = report.sources
+    .filter(({ samplesIn, dropped }) => samplesIn > 0 && dropped.outOfRun === samplesIn)
+    .map((one) => `WARNING: no sample of ${seriesName(one)} lies within --from and --until`);
+  return [...lacking, ...mixed(unordered, files), ...outside, ...replaced];
+}
+
+/** Of a series that comes from several files which do not follow each other in time: most often it is several. */
+function mixed(unordered: Outcome['unordered'], files: Outcome['files']): string[] {
+  const key = unordered === undefined ? '' : seriesKey(unordered);
+  const paths = files.filter(({ series }) => series.some((one) => seriesKey(one) === key)).map(({ path }) => path);
+  if (unordered === undefined || paths.length < 2) return [];
+  const shown = paths.length > 3 ? `${paths.slice(0, 2).join(', ')} and ${paths.length - 2} more` : paths.join(', ');
+  const told = `${seriesName(unordered)} was taken for one series of ${paths.length} files (${shown}), which do not follow`;
+  return [`WARNING: ${told} each other in time; if each has a series of its own, give their columns different names`];
 }
 
 function describeDropped({ files, report }: Outcome): string[] {

@@ -26,10 +26,10 @@ async function readLines(
   options: FormatOptions,
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
-  const { timeFormat = 'ns' } = options;
+  const { timeFormat } = options;
   const columns = COLUMNS.map((name) => factsOf(name, []));
   const roles = { time: ['_time'], series: ['_series'], value: ['_value'] };
-  const reader = new TableReader(columns, { ...options, ...roles, timeFormat }, true);
+  const reader = new TableReader(columns, { ...options, ...roles, timeFormat: timeFormat ?? 'ns' }, true);
   const texts = new Set<string>();
   const badLines = new BadLines(options);
   let rows: { readonly cells: readonly string[]; readonly line: number; readonly text: string }[] = [];
@@ -42,7 +42,8 @@ async function readLines(
   for await (const line of textLines(source)) {
     const { text, number } = line;
     if (/^\s*(?:#|$)/.test(text)) continue;
-    const point = parsePoint(text);
+    const parsed = parsePoint(text);
+    const point = timeFormat === undefined && typeof parsed !== 'string' ? (unitFault(parsed) ?? parsed) : parsed;
     if (typeof point === 'string') {
       badLines.take(line, point);
       continue;
@@ -88,6 +89,15 @@ function parsePoint(text: string): Point | string {
     values.push([plain(name), number === 'text' ? undefined : number]);
   }
   return { series: [plain(measurement), ...sorted].join(','), time, fields: values };
+}
+
+/** What is wrong with a time that would be in the first months of 1970 if it counted nanoseconds. */
+function unitFault({ time }: Point): string | undefined {
+  const { length } = time;
+  if (!/^[1-9]\d{8,15}$/.test(time)) return undefined;
+  const unit = length < 12 ? 's' : length < 15 ? 'ms' : 'us';
+  const mend = `say what times count with the option timeFormat (--time-format ${unit}, or ns)`;
+  return `the time ${time} would be in 1970 if it counted nanoseconds; ${mend}`;
 }
 
 function numberOf(value: string): string | undefined {

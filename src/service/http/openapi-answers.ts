@@ -167,7 +167,8 @@ const pageToken = header('continuationToken', 'JSON: paging.continuationToken of
 const seriesName = { type: ['string', 'null'], minLength: 1, maxLength: NAME_CHARS_MAX };
 
 const sampleFields = {
-  metric: { ...seriesName, default: 'Raw' },
+  // No `default`: generators of clients take a field with one for required.
+  metric: { ...seriesName, description: 'Raw if left out' },
   timestamp: {
     type: ['string', 'number'],
     description: 'ISO 8601, or epoch seconds, milli-, micro- or nanoseconds, told apart by size',

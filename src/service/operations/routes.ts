@@ -226,6 +226,6 @@ function flagOf({ query }: FastifyRequest, name: string): boolean {
   if (value === undefined || value === 'false') return false;
   if (value === 'true' || value === '') return true;
   throw badRequest(`query ${name}: expected true or false, received ${JSON.stringify(value)}`, {
-    issues: [{ query: name, expected: 'true or false', received: value }],
+    issues: [{ place: 'query', pointer: `/${name}`, expected: 'true or false', received: value }],
   });
 }
