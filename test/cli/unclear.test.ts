@@ -144,7 +144,7 @@ describe('one day per row', () => {
     expect(ended.stderr).toMatch(/^windrow: WARNING: 96 of 192 samples of office\/Raw were replaced by a later one/);
   });
 
-  it('asks which series a row belongs to where two rows have the same date, and tells of the columns left out', async () => {
+  it('asks which series a row belongs to where two rows have one date, and tells of the columns left out', async () => {
     const rows = ['2024-03-01', '2024-03-02'].flatMap((day) =>
       [40017, 40018].map((meter) => `${meter},${day},${clocks.map((_, i) => i)},276\n`),
     );

@@ -71,8 +71,9 @@ function mixed(unordered: Outcome['unordered'], files: Outcome['files']): string
   const paths = files.filter(({ series }) => series.some((one) => seriesKey(one) === key)).map(({ path }) => path);
   if (unordered === undefined || paths.length < 2) return [];
   const shown = paths.length > 3 ? `${paths.slice(0, 2).join(', ')} and ${paths.length - 2} more` : paths.join(', ');
-  const told = `${seriesName(unordered)} was taken for one series of ${paths.length} files (${shown}), which do not follow`;
-  return [`WARNING: ${told} each other in time; if each has a series of its own, give their columns different names`];
+  const told = `${seriesName(unordered)} was taken for one series of ${paths.length} files (${shown})`;
+  const mend = 'if each has a series of its own, give their columns different names';
+  return [`WARNING: ${told}, which do not follow each other in time; ${mend}`];
 }
 
 function describeDropped({ files, report }: Outcome): string[] {
