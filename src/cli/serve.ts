@@ -122,19 +122,21 @@ export const serve: Command = {
       throw startFailure(error, options);
     }
     const isStopped = stopAt(signal, server);
-    await io.stderr.write(
+    // The service runs, even if nobody can be told.
+    const tell = (text: string) => io.stderr.write(text).catch(() => undefined);
+    await tell(
       `windrow listens at ${server.url}; data in ${place.dataDirectory ?? 'PostgreSQL'}; ` +
         `${server.url}/ is the workbench, /guide/ the guide, /docs the list of endpoints\n`,
     );
     if (given.options.has('--data-dir') && (io.environment.WINDROW_STORE ?? '') !== '') {
-      await io.stderr.write('windrow: WINDROW_STORE counts for nothing beside --data-dir\n');
+      await tell('windrow: WINDROW_STORE counts for nothing beside --data-dir\n');
     }
     try {
       if (given.options.has('--demo')) {
         // A service that has stopped may leave what the demo asks of it without an answer.
         const told = await Promise.race([service.prepareDemo(server, DEMO_DATA), isStopped]);
-        if (told !== undefined) await io.stderr.write(told);
-      } else if (await hasNoClients(server)) await io.stderr.write(firstClient(place));
+        if (told !== undefined) await tell(told);
+      } else if (await hasNoClients(server)) await tell(firstClient(place));
     } catch (error) {
       // A stop refuses what the demo still asks of the service.
       if (!signal.aborted) {

@@ -20,7 +20,10 @@ export async function* textLines({ name, blocks }: FormatSource): AsyncGenerator
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
     } catch (error) {
-      throw new WindrowError('file.format', `${name}, after line ${number}: is not UTF-8 text`, { cause: error });
+      // The first character that cannot be read is shown as U+FFFD.
+      const [before = ''] = new TextDecoder().decode(bytes).split('\ufffd');
+      const line = number + before.split('\n').length;
+      throw new WindrowError('file.format', `${name}, line ${line}: is not UTF-8 text`, { cause: error });
     }
   };
   for await (const block of blocks()) {

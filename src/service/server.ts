@@ -1,3 +1,4 @@
+import { constants, fstatSync, openSync } from 'node:fs';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import { nextTurn } from '../storage/next-turn.js';
@@ -84,11 +85,23 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 /** How many characters of log lines may wait for a full pipe; further lines are dropped. */
 const LOG_LENGTH_MAX = 2 ** 20;
 
-/** Standard output. A write that fails, as on a full disk, must not end the service. */
+/** Standard output. A write that fails, as on a full disk or to a full pipe, must not end the service. */
 function openLog(): DestinationStream {
-  const destination = pino.destination({ dest: 1, sync: true, maxLength: LOG_LENGTH_MAX });
+  const retryEAGAIN = () => false;
+  const destination = pino.destination({ dest: outputOf(1), sync: true, maxLength: LOG_LENGTH_MAX, retryEAGAIN });
   destination.on('error', () => {});
   return destination;
+}
+
+/** A descriptor for the same output that does not wait for the reader of a pipe; others that have it still do. */
+function outputOf(descriptor: number): number {
+  try {
+    if (!fstatSync(descriptor).isFIFO()) return descriptor;
+    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    // Only Linux has this, and another user's pipe may not be opened.
+    return descriptor;
+  }
 }
 
 // Longer than a request of an attentive client should take, shorter than what a service manager waits for.

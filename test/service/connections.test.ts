@@ -1,7 +1,7 @@
 // Callers that send nothing, or too little: they lock out nobody else, and lose only their own connection.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -407,5 +407,39 @@ describe.skipIf(process.platform !== 'linux')('a log that cannot be written', ()
     const server = await listening(spawn(process.execPath, command, { stdio: ['ignore', full, 'pipe'] }));
     for (let i = 0; i < 10; i++) await tokenOf(server.url, client);
     expect([server.child.exitCode, server.child.signalCode]).toEqual([null, null]);
+  });
+
+  it('does not stop it while the reader of a pipe does not read', async () => {
+    const pipe = join(temporaryFolder(), 'log');
+    spawnSync('mkfifo', [pipe]);
+    const ends = [openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK), openSync(pipe, 'w')] as const;
+    onTestFinished(() => ends.forEach(closeSync));
+    const data = join(temporaryFolder(), 'data');
+    const client = await addClient(data);
+    const command = [commandPath, 'serve', '--port', '0', '--data-dir', data];
+    const server = await listening(spawn(process.execPath, command, { stdio: ['ignore', ends[1], 'pipe'] }));
+    // A pipe holds 64 KiB, and each request is told of in some 300 bytes.
+    for (let i = 0; i < 400; i++) await fetch(`${server.url}/health/ready`);
+    await tokenOf(server.url, client);
+    server.child.kill('SIGTERM');
+    expect(await server.ended).toBe(0);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('a message at the start that cannot be written', () => {
+  it('does not end the process', async () => {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const command = [commandPath, 'serve', '--port', '0', '--data-dir', join(temporaryFolder(), 'data')];
+    const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', full] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let log = '';
+    child.stdout?.on('data', (text) => {
+      log += text;
+    });
+    await expect.poll(() => log).toContain('"msg":"ready"');
+    const url = /"url":"([^"]+)"/.exec(log)![1]!;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect((await fetch(`${url}/health/ready`)).status).toBe(200);
   });
 });

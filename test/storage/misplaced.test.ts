@@ -74,11 +74,12 @@ describe('a store whose files somebody has', () => {
     await other.close();
   });
 
-  it('robbed of their write-ahead log refuses writes', async () => {
+  it.each(['-wal', '-shm'])('robbed of %s refuses writes', async (suffix) => {
     mkdirSync(join(temporary.path, 'away'));
-    renameSync(file('-wal'), join(temporary.path, 'away', 'windrow.db-wal'));
-    await expectRefusal('windrow.db-wal', true);
-    renameSync(join(temporary.path, 'away', 'windrow.db-wal'), file('-wal'));
+    const away = join(temporary.path, 'away', `windrow.db${suffix}`);
+    renameSync(file(suffix), away);
+    await expectRefusal(`windrow.db${suffix}`, true);
+    renameSync(away, file(suffix));
     await storage.transaction(SHARD, insert('again'));
   });
 });

@@ -110,6 +110,14 @@ describe('several processes over one file', () => {
     ).rejects.toBeInstanceOf(StaleClaimError);
   });
 
+  it('a claim of before the clock was set back does not outlast its lease', async () => {
+    const [a, b] = [await open(), await open()];
+    nowMs += 3_600_000;
+    await a.claim(SHARD, 'a', 1000);
+    nowMs -= 3_600_000;
+    expect(await b.claim(SHARD, 'b', 1000)).toEqual({ shard: SHARD, owner: 'b', sequence: 2 });
+  });
+
   // The locks of a file are the process's: whoever opens and closes it anywhere in the process ends them.
   it.runIf(existsSync('/proc/locks'))('one that a thread of a process opens too is still locked by it', async () => {
     const locked = (name: string): boolean => {

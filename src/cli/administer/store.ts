@@ -53,7 +53,8 @@ export const backup: Command = {
         return tellDamage(io, `${resolve(file)} is a backup of the store, which is damaged`, made.faults, mend);
       }
       const what = `${made.isOlder ? 'a backup' : 'a checked backup'} of the store (${made.byteCount} bytes)`;
-      await io.stderr.write(`windrow: ${resolve(file)} is ${what}${scopeOf(made)}\n`);
+      // It is made, even if nobody can be told.
+      await io.stderr.write(`windrow: ${resolve(file)} is ${what}${scopeOf(made)}\n`).catch(() => undefined);
       return EXIT_DONE;
     };
     return untilStopped(io, copy, stopUnfinished);
@@ -81,7 +82,8 @@ export const restore: Command = {
         const mend = `run \`windrow check ${shellWord(directory)}\`, or restore another backup`;
         return tellDamage(io, `the store in ${resolve(directory)} was restored, and is damaged`, made.faults, mend);
       }
-      await io.stderr.write(`windrow: the store in ${resolve(directory)} was restored from ${file}${scopeOf(made)}\n`);
+      const told = `windrow: the store in ${resolve(directory)} was restored from ${file}${scopeOf(made)}\n`;
+      await io.stderr.write(told).catch(() => undefined);
       return EXIT_DONE;
     };
     return untilStopped(io, copy, stopUnfinished);

@@ -27,6 +27,22 @@ const parsers: Partial<ParquetParsers> = {
   dateFromDays: (days) => days * 86_400_000,
 };
 
+const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+// Of cells. Statistics may end within a character.
+const cellParsers: Partial<ParquetParsers> = {
+  ...parsers,
+  stringFromBytes: (bytes) => {
+    try {
+      return bytes && text.decode(bytes);
+    } catch {
+      throw new Error('a text in it is not UTF-8');
+    }
+  },
+  // See `asDigits`: nothing else is read as geometry.
+  geometryFromBytes: (bytes) => bytes?.slice(),
+};
+
 // Far from 1970 a double does not hold all microseconds, so that dividing one would round twice.
 function nearestMs(micros: bigint): number {
   const whole = Number(micros);
@@ -46,8 +62,7 @@ async function read(
     await checkIsOne(file, metadata);
     const { elements, nested } = columnsOf(metadata);
     const columns = elements.map((element) => typedColumn(element, options));
-    // A decimal comes as its digits, as hyparquet would multiply them by a power of ten that is rounded.
-    for (const [i, { scale }] of columns.entries()) if (scale !== undefined) delete elements[i]!.converted_type;
+    for (const [i, { scale }] of columns.entries()) if (scale !== undefined) asDigits(elements[i]!);
     const names = elements.map(({ name }) => name);
     const checked = new Set<ColumnMetaData>();
     // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
@@ -134,7 +149,7 @@ async function readColumns(
   await parquetRead({
     file,
     metadata,
-    parsers,
+    parsers: cellParsers,
     compressors: { ...compressors, LZ4: lz4('LZ4'), LZ4_RAW: lz4('LZ4_RAW') },
     columns: [...wanted],
     rowStart,
@@ -155,9 +170,10 @@ async function readColumns(
 
 function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn {
   const clockUnits = clockUnitsOf(column);
-  const isOther = column.type === 'BYTE_ARRAY' || clockUnits !== undefined;
+  const scale = scaleOf(column);
+  const isOther = (column.type === 'BYTE_ARRAY' && scale === undefined) || clockUnits !== undefined;
   const type = isTime(column) ? 'time' : isOther ? 'other' : 'number';
-  const told = { isLocal: isLocal(column, options), isDate: isDate(column), clockUnits, scale: scaleOf(column) };
+  const told = { isLocal: isLocal(column, options), isDate: isDate(column), clockUnits, scale };
   return { name: column.name, type, ...told };
 }
 
@@ -174,10 +190,17 @@ function isDate({ logical_type: logical, converted_type: converted }: SchemaElem
   return logical?.type === 'DATE' || converted === 'DATE';
 }
 
-// Of bytes of any length, hyparquet makes texts where it is not told that they are decimals.
-function scaleOf({ type, scale = 0, logical_type: logical, converted_type: converted }: SchemaElement) {
-  const isDecimal = converted === 'DECIMAL' || logical?.type === 'DECIMAL';
-  return isDecimal && type !== 'BYTE_ARRAY' ? scale : undefined;
+function scaleOf({ scale = 0, logical_type: logical, converted_type: converted }: SchemaElement) {
+  return converted === 'DECIMAL' || logical?.type === 'DECIMAL' ? scale : undefined;
+}
+
+/**
+ * Has a decimal come as its digits: hyparquet would multiply them by a power of ten that is rounded. Of bytes of any
+ * length it makes texts, unless they are of a type that has a parser of its own.
+ */
+function asDigits(column: SchemaElement): void {
+  delete column.converted_type;
+  if (column.type === 'BYTE_ARRAY') column.logical_type = { type: 'GEOMETRY' };
 }
 
 function isTime(column: SchemaElement): boolean {
@@ -215,7 +238,7 @@ function* chunksOf({ row_groups: groups }: FileMetaData, wanted: readonly string
     const to = from + Number(count);
     for (const { meta_data: data } of columns) {
       const isWanted = data !== undefined && wanted.includes(data.path_in_schema[0]!);
-      if (isWanted && from < rowEnd && to > rowStart) yield data;
+      if (isWanted && from < to && from < rowEnd && to > rowStart) yield data;
     }
     from = to;
   }

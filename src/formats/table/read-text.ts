@@ -28,7 +28,7 @@ export function valueReader({ decimal, isGrouped, states }: Dialect): (text: str
   const byText = new Map(states);
   const group = decimal === 'comma' ? "[. \\u00a0\\u202f']" : "[, \\u00a0\\u202f']";
   const sign = decimal === 'comma' ? ',' : '\\.';
-  const grouped = new RegExp(`^[+-]?\\d{1,3}(?:${group}\\d{3})+(?:${sign}\\d*)?$`);
+  const grouped = new RegExp(`^[+-]?[1-9]\\d{0,2}(?:${group}\\d{3})+(?:${sign}\\d*)?$`);
   const groups = new RegExp(group, 'g');
   return (text) => {
     const value = byText.size === 0 ? undefined : byText.get(text.toLowerCase());
@@ -104,14 +104,24 @@ export type TimeReading =
 export function timeReader(format: Dialect['time'], zone: Zone | undefined): (text: string) => TimeReading {
   return (text) => {
     if (format === 'auto' || format === 'epoch') {
-      return located(text, readUsualTime(text, zone, format === 'epoch'), zone);
+      const reading = readUsualTime(text, zone, format === 'epoch');
+      return 'problem' in reading && ISO_DATE.test(text)
+        ? writtenTime(text, 'ymd', zone)
+        : located(text, reading, zone);
     }
     if (format !== 'dmy' && format !== 'mdy' && format !== 'ymd')
       return { ...readEpoch(text, format), isNearChange: false };
-    const iso = ISO_DATE.test(text) ? text : isoTime(text, format);
-    if (iso === undefined) return { problem: FORMAT_PROBLEMS[format] };
-    return located(iso, readInstant(iso, zone), zone);
+    return writtenTime(text, format, zone);
   };
+}
+
+function writtenTime(text: string, format: 'dmy' | 'mdy' | 'ymd', zone: Zone | undefined): TimeReading {
+  const isIso = ISO_DATE.test(text);
+  const reading = isIso ? readInstant(text, zone) : undefined;
+  if (reading !== undefined && 'timeMs' in reading) return located(text, reading, zone);
+  const iso = isoTime(text, isIso ? 'ymd' : format);
+  if (iso !== undefined) return located(iso, readInstant(iso, zone), zone);
+  return reading ?? { problem: FORMAT_PROBLEMS[format] };
 }
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(?:$|[T ])/;

@@ -23,6 +23,7 @@ interface RowFault extends CellFault, Pick<RejectedRow, 'column'> {
   readonly cell: unknown;
 }
 
+const NAMES_ROUNDED = 'may name several series, as numbers beyond 2^53 are rounded; write it as a text';
 const NAMES_NO_SERIES = 'names no series';
 
 /** A series, and its samples since the last chunk. */
@@ -206,6 +207,8 @@ export class TableReader {
     const named = [...ids.map(({ column }) => column), metricColumn].map((column) => cells[column]?.[row]);
     const nested = named.find((cell) => typeof cell === 'object' && cell !== null);
     if (nested !== undefined) return { cell: nested, reason: NAMES_NO_SERIES };
+    const rounded = named.find((cell) => typeof cell === 'number' && Math.abs(cell) > Number.MAX_SAFE_INTEGER);
+    if (rounded !== undefined) return { cell: rounded, reason: NAMES_ROUNDED };
     const texts = ids.map(({ prefix }, i) => ({ prefix, text: textOf(named[i]) }));
     const id = texts.filter(({ text }) => text !== '').map(({ prefix, text }, i) => (i === 0 ? text : prefix + text));
     if (id.length === 0) return { cell: null, reason: NAMES_NO_SERIES };

@@ -12,8 +12,9 @@ export function takeClaim(
   nowMs: number,
 ): Claim | undefined {
   const holder = holderOf(database, shard);
-  const isFree = holder.owner === null || holder.owner === owner || holder.leaseUntilMs <= nowMs;
-  if (!isFree) return undefined;
+  // A lease that is longer than any was given before the clock was set back.
+  const isOver = holder.leaseUntilMs <= nowMs || holder.leaseUntilMs > nowMs + leaseMs;
+  if (holder.owner !== null && holder.owner !== owner && !isOver) return undefined;
   const sequence = holder.owner === owner ? holder.sequence : holder.sequence + 1;
   setHolder(database, shard, { owner, sequence, leaseUntilMs: nowMs + leaseMs });
   return Object.freeze({ shard, owner, sequence });

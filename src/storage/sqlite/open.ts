@@ -58,7 +58,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   let database: Database | undefined;
   try {
     database = openStore(open, directory, options);
-    const misplaced = watchPlaces(directory, [FILE_NAME, `${FILE_NAME}-wal`], clock);
+    const misplaced = watchPlaces(directory, [FILE_NAME, `${FILE_NAME}-wal`, `${FILE_NAME}-shm`], clock);
     const reserve = new Reserve(directory, reserveBytes);
     const workerLock = new WorkerLock(open, directory);
     const path = join(directory, FILE_NAME);

@@ -311,7 +311,8 @@ async function readFile(
     columns = names;
   };
   try {
-    const reader = new FileReader({ ...readerOptions(file.name, timezone, reading), onColumns }, parts.add);
+    const told = { ...readerOptions(file.name, timezone, reading), onColumns };
+    const reader = new FileReader(told, parts.add, { isPatient: true });
     const bytes = file.stream();
     const plain = /\.gz$/i.test(file.name) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
     const source = plain.getReader();

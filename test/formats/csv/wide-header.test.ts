@@ -6,7 +6,9 @@ import { FileReader } from '../../../src/formats/csv/read/reader.js';
 const WIDE = 1500;
 const names = Array.from({ length: WIDE }, (_, index) => `s${index}`);
 const row = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z${',1.5'.repeat(WIDE)}\n`;
-const bytes = Buffer.from(`timestamp,${names.join(',')}\n${row(0)}${row(1)}`);
+const bytes = Buffer.from(
+  `timestamp,${names.join(',')}\n${Array.from({ length: 12 }, (_, minute) => row(minute)).join('')}`,
+);
 
 function read(push: (reader: FileReader) => void): Series[] {
   const found: Series[] = [];

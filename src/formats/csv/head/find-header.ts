@@ -27,6 +27,8 @@ export interface FoundHeader {
 const PIPE = 0x7c;
 const HASH = 0x23;
 const SEPARATORS = [COMMA, SEMICOLON, TAB, PIPE];
+/** In these, a bar may be the second byte of a character. */
+const WITHOUT_PIPE: readonly (Encoding | undefined)[] = ['shift_jis', 'gb18030', 'big5'];
 
 /** The most bytes before the rows. */
 export const HEAD_LENGTH_MAX = 4_194_304;
@@ -129,6 +131,7 @@ function splitHeader(
   const record = createRecord(encoding);
   let best: { separator: number; columns: string[]; score: number } | undefined;
   for (const separator of said === undefined ? SEPARATORS : [said]) {
+    if (separator === PIPE && said === undefined && WITHOUT_PIPE.includes(encoding)) continue;
     splitRecord(record, bytes, 0, separator, true);
     if (record.fault !== undefined) continue;
     if (record.fieldCount > columnsMax) {
@@ -136,7 +139,9 @@ function splitHeader(
       throw new CsvError('csv.header', { file, line }, `the header ${problem}`);
     }
     const columns = columnNames(record, file, line);
-    const isWhole = columns.length > 1 && columns.every((name) => name.split('"').length % 2 === 1);
+    const isWholeName = (name: string, index: number) =>
+      record.isQuoted[index] === 1 || name.split('"').length % 2 === 1;
+    const isWhole = columns.length > 1 && columns.every(isWholeName);
     const score = columns.length + (isWhole ? 1e9 : 0);
     if (best === undefined || score > best.score) best = { separator, columns, score };
   }

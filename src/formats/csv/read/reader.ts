@@ -28,7 +28,8 @@ import { MARK_BYTES_MAX, Utf16 } from './utf16.js';
  * alone. Blank lines, comments (`# …`) before the header and a byte order mark are skipped; UTF-16 is recognised by its
  * mark, and Windows-1252 where the text can hardly be in another encoding. Columns that the long layout does not use
  * are ignored, and so are columns without a name; the notes of the summary name both. Where the separator is no
- * comma, or the first row leaves something open, rows wait until some 16 KiB of them are there; `flush` ends that.
+ * comma, or the first row leaves something open, as that of a wide table does, rows wait until some 16 KiB of them are
+ * there; `flush` ends that.
  *
  * Times are ISO 8601 instants, dates in other orders, or epoch numbers: below 1e11 seconds, below 1e14 milliseconds,
  * below 1e17 microseconds, else nanoseconds. They become epoch milliseconds in UTC. Local times that occur twice are
