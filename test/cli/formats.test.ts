@@ -344,6 +344,19 @@ it('columns of texts that no step reads are passed over, as in CSV', async () =>
   expect((await run(world, 'wide.arrow')).stdout).toContain('office,Result,-3\n');
 });
 
+it('NDJSON: a name that is a number beyond 2^53 is refused, as several of them would be one', async () => {
+  const line = (id: string) => `{"timestamp":"2024-01-01T00:00:00Z","timeseriesId":${id},"metric":"Raw","value":1}\n`;
+  const world = negating({ 'x.ndjson': line('9007199254740991') + line('1234567890123456789') });
+  const { code, stderr } = await run(world, 'x.ndjson');
+  expect([code, stderr]).toEqual([1, expect.stringContaining('x.ndjson, row 2: 1234567890123456800 may name several')]);
+});
+
+it('NDJSON: text that is not UTF-8 is named with its line', async () => {
+  const line = '{"timestamp":"2024-01-01T00:00:00Z","timeseriesId":"office","value":1}\n';
+  const bytes = Buffer.concat([Buffer.from(line.repeat(7)), Buffer.from(line.replace('office', '\xff'), 'latin1')]);
+  expect((await run(negating({ 'x.ndjson': bytes }), 'x.ndjson')).stderr).toContain('x.ndjson, line 8: is not UTF-8');
+});
+
 it.each([
   ['1704067200', 's'],
   ['1704067200000', 'ms'],
@@ -493,6 +506,29 @@ describe('files written by other tools', () => {
     expect(stderr).not.toContain('epoch');
     const seconds = await run(world, 'office.parquet', ...input, '--time-format', 's');
     expect(seconds.stdout).toContain('2024-03-30T00:00:00.000Z');
+  });
+
+  it('decimals in byte arrays are the numbers that are written there', async () => {
+    const bytes = readFileSync(new URL('../formats/files/decimals-of-bytes.parquet', import.meta.url));
+    const { stdout } = await run(negating({ 'office.parquet': bytes }), 'office.parquet', '--as', 'office');
+    const values = stdout
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((row) => row.split(',')[3]);
+    expect(values.slice(0, 6)).toEqual(['-0.3', '-0.7', '1.1', '-1234.5', '-30', '0.1']);
+  });
+
+  it('a row group without rows is passed over', async () => {
+    const bytes = readFileSync(new URL('../formats/files/empty-row-group.parquet', import.meta.url));
+    const { stdout, stderr } = await run(negating({ 'office.parquet': bytes }), 'office.parquet');
+    expect([stdout.trim().split('\n').length, stderr]).toEqual([3, expect.stringContaining('2 rows of 1 file')]);
+  });
+
+  it('names that are not UTF-8 are refused, as two of them would be one', async () => {
+    const bytes = readFileSync(new URL('../formats/files/names-not-utf-8.parquet', import.meta.url));
+    const { code, stderr } = await run(negating({ 'x.parquet': bytes }), 'x.parquet');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('a text in it is not UTF-8')]);
   });
 
   it('nested columns are left out, which the summary says', async () => {

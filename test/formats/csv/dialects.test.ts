@@ -194,6 +194,26 @@ describe('times', () => {
   });
 });
 
+describe('a time of day beside a date of ISO 8601', () => {
+  test.each([
+    ['2024-01-31 11:45 PM', '2024-01-31T23:45'],
+    ['2024-01-31 12:15 AM', '2024-01-31T00:15'],
+    ['2024-01-31 9:45', '2024-01-31T09:45'],
+    ['2024-01-31T9:45 am', '2024-01-31T09:45'],
+  ])('is read in any form: %s', (text, expected) => {
+    for (const timeFormat of [undefined, 'ymd', 'dmy'] as const) {
+      expect([timeFormat, timesOf([text], { ...(timeFormat && { timeFormat }) })]).toEqual([timeFormat, [expected]]);
+    }
+  });
+
+  test('is told apart where it occurs twice', () => {
+    const rows = ['1:30', '2:30', '2:30', '3:30'].map((time, i) => `2024-10-27 ${time} AM,${i}\n`);
+    const { series } = readCsv(`time,value\n${rows.join('')}`, { timezone: 'Europe/Berlin' });
+    const hours = Array.from(series[0]!.timeMs, (ms) => (ms - Date.parse('2024-10-26T23:30Z')) / 3_600_000);
+    expect(hours).toEqual([0, 1, 2, 3]);
+  });
+});
+
 describe('values', () => {
   test.each([
     ['decimal commas', ['20,5', '-3', '1.234,5', ',5', ''], [20.5, -3, 1234.5, 0.5, Number.NaN]],
@@ -201,6 +221,14 @@ describe('values', () => {
     ['decimal points', ['1.234', '0.125', '2'], [1.234, 0.125, 2]],
   ])('%s', (_, texts, expected) => {
     expect(valuesOf(texts)).toEqual(expected);
+  });
+
+  test.each([
+    [['20,5', '0.125'], 'comma', /"0\.125" has a decimal point where the file has decimal commas/],
+    [['20,5', '-0.500'], 'comma', /"-0\.500" has a decimal point/],
+    [['1,234.5', '0,125'], undefined, /"0,125" has a decimal comma/],
+  ] as const)('a group of digits does not begin with a zero: %j', (texts, decimal, message) => {
+    expect(problemOf(() => valuesOf([...texts], { ...(decimal && { decimal }) }))).toMatch(message);
   });
 
   test('a comma that can be decimal or thousands is asked for', () => {
@@ -229,6 +257,7 @@ describe('values', () => {
     ['timestamp;"a,b,c,d"', ';', 1],
     ['timestamp;"a ""x"", y";b', ';', 2],
     ['timestamp;5" pipe;6" pipe', ';', 2],
+    ['timestamp,"5"" pipe",a;b', ',', 2],
   ])('the separator is not looked for within quoted names: %s', (header, separator, valueCount) => {
     const row = ['2026-01-01', ...Array.from({ length: valueCount }, () => '1')].join(separator);
     const { series } = readCsv(`${header}\n${row}\n`, { layout: 'wide' });

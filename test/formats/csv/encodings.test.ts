@@ -106,6 +106,12 @@ describe('the option encoding', () => {
     expect([ids, notes[0]]).toEqual([['Kosten in €'], 'text in windows-1252']);
   });
 
+  test('may have a bar within a character, which is no separator', () => {
+    // ポ is the bytes 83 7C.
+    const file = latin1('time,\x83\x7c\x83\x7c\n2024-01-01,1\n');
+    expect(read(file, { encoding: 'shift_jis' }).ids).toEqual(['ポポ']);
+  });
+
   test('is refused if nothing has its name, or nothing that windrow reads', () => {
     for (const name of ['klingon', 'iso-8859-2']) {
       const reading = () => read(latin1(`time;x\n${rows}`), { encoding: name as Encoding });

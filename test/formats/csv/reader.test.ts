@@ -102,6 +102,21 @@ describe('the content of a file is counted', () => {
     for (let at = 0; at <= firstRowEnd; at++) expect([at, read(at)]).toEqual([at, plain]);
   });
 
+  test('a wide table is not told from its first row, as later ones may say that a column names the series', () => {
+    const rows = Array.from(
+      { length: 12 },
+      (_, i) => `2024-01-01T0${Math.floor(i / 3)}:00:00Z,${20 + i / 10},${i % 3}\n`,
+    );
+    const text = `timestamp,temp,floor\n${rows.join('')}`;
+    const reader = createCsvReader({ fileName: 'x.csv' }, () => {});
+    const message = /the column "floor" \(0, 1, 2\) seems to say which series/;
+    expect(() => {
+      for (const byte of new TextEncoder().encode(text)) reader.push(Uint8Array.of(byte));
+      reader.end();
+    }).toThrow(message);
+    expect(() => readCsv(text)).toThrow(message);
+  });
+
   test('a flush, or a cut, within the first bytes of UTF-16 changes neither what is read nor what is said', () => {
     const bytes = Uint8Array.from(Buffer.from('timestamp,value\n2024-01-01T00:00:00Z,1\n', 'utf16le'));
     const read = (at: number, encoding?: 'utf-16le'): unknown => {
