@@ -183,7 +183,7 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     await eventually(() => page.locator('main').getAttribute('data-busy')).toBe('false');
     expect(await page.getByRole('region', { name: 'larger.csv.gz' }).count()).toBe(0);
 
-    await choose(page, { 'damaged.csv.gz': largeGzip(200) });
+    await choose(page, { 'damaged.csv.gz': largeGzip(400) });
     await cancel.waitFor();
     await openCsv(page, 'january.csv', january);
     await eventually(message).toContain('damaged.csv.gz');

@@ -71,7 +71,9 @@ export class HeadReader {
     this.#isFirstRead = true;
     try {
       const header = yield* tellHeader(found, bytes.subarray(start, to), 1, false, this.#options);
-      return header?.isUsual ? header : undefined;
+      // Of a wide table, several rows may tell that a column names the series of each.
+      const isClear = header?.layout !== 'wide' || this.#options.layout !== undefined;
+      return header?.isUsual && isClear ? header : undefined;
     } catch (error) {
       if (error instanceof CsvError) return undefined;
       throw error;

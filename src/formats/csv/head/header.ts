@@ -121,15 +121,13 @@ export function* tellHeader(
   const isBare = !isAnnotated && unitNotes.length === 0;
   const isRowASample = roles.layout !== 'days' && (roles.ids.length === 0 || roles.values.length === 1);
   const isPlain = isRowASample && roles.ids.length <= 1 && roles.clockColumn < 0 && isUsual(dialect) && isBare;
-  // Of a wide table, several rows may tell that a column names the series of each.
-  const isClear = roles.layout !== 'wide' || options.layout !== undefined;
   return {
     ...roles,
     separator,
     columns,
     dialect,
     isPlain,
-    isUsual: isPlain && isClear && encoding === 'utf-8' && roles.notes.length === 0 && dialect.states.length === 0,
+    isUsual: isPlain && encoding === 'utf-8' && roles.notes.length === 0 && dialect.states.length === 0,
     isAnnotated,
     defaults,
     units,
