@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createPlan, openStream, type RunOptions, runBatch, type Series } from '../../src/index.js';
 import { pairsOf, resultOf } from '../laws/steps.js';
+import { chainPlan, seriesOf } from './streams.js';
 
 /** Edge cases found by tests from outside. */
 
@@ -144,4 +145,17 @@ test('an exponential average of the largest doubles does not overflow', () => {
     -1e308,
     -1e308 + 1e308 / weight + 1e308 / weight,
   ]);
+});
+
+test('a window of one size for each sample has those less old, at fractions of milliseconds too', () => {
+  const at = [28.8, 31.2, 32.4, 33.6, 36].map((ms) => 1_709_251_200_000 + ms);
+  const input = seriesOf(at, [1, 2, 4, 8, 16]);
+  const window = { type: 'sliding', size: 'PT0.0012S' };
+  const [sliding, moving] = [
+    chainPlan([['Aggregate', { function: 'Average', window }]]),
+    chainPlan([['MovingAverage', { window: 'PT0.0012S' }]]),
+  ].map((plan) => [...runBatch(plan, [input]).series[0]!.value]);
+  // At 32.4 the sample before is 1.19995 ms old, as doubles have it.
+  expect(sliding![2]).toBe(3);
+  expect(sliding).toEqual(moving);
 });

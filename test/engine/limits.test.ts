@@ -126,3 +126,12 @@ test('in a stream the limit applies to each call', () => {
   // Ticks come as soon as a later sample makes them final.
   expect(() => stream.push([seriesOf([1_000_000], [0])])).toThrow(OutputLimitError);
 });
+
+test.each([
+  ['held for a limited time', { function: 'Integral', interval: 'PT1S', maxgap: 'PT1M' }, 2],
+  ['too few samples for a result to hold', { function: 'StandardDeviation', interval: 'PT1S', empty: 'hold' }, 0],
+])('windows that may have no result do not count before the run: %s', (_, parameters, count) => {
+  const plan = chainPlan([['Aggregate', parameters]]);
+  const input = seriesOf([0, 2000, 3e7, 3e7 + 86_400_000], [1, 2, 3, 4]);
+  expect(runBatch(plan, [input], { maxOutputSamples: 100 }).series[0]!.timeMs.length).toBe(count);
+});

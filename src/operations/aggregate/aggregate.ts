@@ -82,15 +82,16 @@ export const aggregate: Operation<AggregateMethods> = {
   },
   boundsOf: (parameters, timeMs) => {
     const own = windowIn(parameters);
-    const label = parameters.label === 'end' ? 'end' : 'start';
-    return own?.kind.boundsOf?.(own.window, textIn(parameters, 'timezone'), label, timeMs);
+    const { label } = parameters;
+    return own?.kind.boundsOf?.(own.window, textIn(parameters, 'timezone'), label === 'end' ? label : 'start', timeMs);
   },
+  // Where every window has a result, or must have had one before it.
   pointsEveryMs: (parameters) => {
     const windows = aggregate.windows?.(parameters);
-    if (windows === undefined) return undefined;
-    const isHeld = timeWeightedNames.includes(textIn(parameters, 'function')) && parameters.maxhold === undefined;
-    const { window: own, timezone } = windows;
-    return isHeld || parameters.empty !== 'omit' ? pointsEveryMs({ interval: own, timezone }) : undefined;
+    const isHeld =
+      timeWeightedNames.includes(textIn(parameters, 'function')) && !(parameters.maxhold || parameters.maxgap);
+    const isCertain = isHeld || parameters.empty === 'zero';
+    return windows && isCertain ? pointsEveryMs({ ...windows, interval: windows.window }) : undefined;
   },
 };
 

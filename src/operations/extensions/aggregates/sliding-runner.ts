@@ -40,11 +40,10 @@ class MovingWindow {
     state.slots[COUNT] = times.length;
   }
 
-  /** Drops the samples before `startMs` and, with `isStartOut`, one at it. */
-  moveTo(state: State, startMs: number, isStartOut: boolean): void {
+  /** Drops the first samples, those for whose times `isOut` holds. */
+  drop(state: State, isOut: (timeMs: number) => boolean): void {
     const samples = this.#samplesOf(state);
     const { times, values, seconds } = samples;
-    const isOut = (t: number): boolean => (isStartOut ? t <= startMs : t < startMs);
     // If all samples leave, there is no result to update. Only the last goes through `remove`, which may keep it.
     const isEmptied = times.length > 1 && isOut(times.at(times.length - 1));
     if (isEmptied) for (const list of [times, values, seconds]) list.shift(Math.max(list.length - 1, 0));
@@ -82,7 +81,8 @@ export function trailingRunner(movingFunction: MovingFunction, sizeMs: number): 
     push: (state, chunk, out) => {
       for (let i = 0; i < chunk.count; i++) {
         const t = chunk.timeMs[i]!;
-        window.moveTo(state, t - sizeMs, true);
+        // Exact, while t - sizeMs may be rounded.
+        window.drop(state, (old) => t - old >= sizeMs);
         window.take(state, chunk, i, i + 1);
         emit(window.result(state, t - sizeMs, t), t, out);
       }
@@ -130,7 +130,8 @@ export function slidingRunner(movingFunction: MovingFunction, options: SlidingOp
           slots[END_MS] = endFor(t);
         }
         // Drops samples before taking new ones: if all of them leave, that is faster than removing one by one.
-        window.moveTo(state, options.startFor(slots[END_MS]!), isRight);
+        const startMs = options.startFor(slots[END_MS]!);
+        window.drop(state, (old) => (isRight ? old <= startMs : old < startMs));
         const to = firstBeyond(timeMs, from, count, slots[END_MS]!);
         window.take(state, chunk, from, to);
         from = to;
@@ -171,7 +172,7 @@ class WindowsAtBorders {
     while (slots[IS_ON] === 1 && this.#isPassed(slots[END_MS]!, timeMs)) {
       const endMs = slots[END_MS]!;
       const startMs = startFor(endMs);
-      this.#window.moveTo(state, startMs, isRight);
+      this.#window.drop(state, (old) => (isRight ? old <= startMs : old < startMs));
       if (slots[COUNT] === 0) {
         const heldUntilMs = this.#function.heldUntilMs?.(state, FUNCTION) ?? Number.NEGATIVE_INFINITY;
         if (empty === 'omit' && !(startMs < heldUntilMs)) {
