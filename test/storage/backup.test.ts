@@ -176,6 +176,19 @@ describe('the file of a backup', () => {
     expect(namesIn('new')).toEqual(['windrow.db']);
   });
 
+  it('does not delete a file that SQLite would take for a part of it, unless asked to', async () => {
+    await (await open('store')).close();
+    const file = join(folder, 'monday.db');
+    writeFileSync(`${file}-wal`, 'of another program');
+    await expect(backupStore(join(folder, 'store'), file, false)).rejects.toMatchObject({
+      code: 'arguments',
+      message: expect.stringContaining(`${file}-wal: SQLite would take it for a part of the backup; move it away`),
+    });
+    expect(readFileSync(`${file}-wal`, 'utf8')).toBe('of another program');
+    await backupStore(join(folder, 'store'), file, true);
+    expect(readdirSync(folder).sort()).toEqual(['monday.db', 'store']);
+  });
+
   it('is not replaced unless asked for, even if it was made meanwhile', async () => {
     await (await open('store')).close();
     const file = join(folder, 'monday.db');

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
+import { loadSqlite } from '../../src/storage/sqlite/database.js';
 import type { Reader, Storage, Transaction } from '../../src/storage/storage.js';
 import { thing } from './conformance/some-things.js';
 import { suiteTables, things } from './conformance/tables.js';
@@ -72,6 +73,24 @@ describe('a store whose files somebody has', () => {
     await other.transaction(SHARD, insert('later'));
     expect(await other.read(SHARD, ids)).toEqual(['before', 'later', 'other']);
     await other.close();
+  });
+
+  it('replaced while it is opened is not opened', async () => {
+    const backup = join(temporary.path, 'backup.db');
+    await backupStore(directory, backup);
+    await storage.close();
+    const openSqlite = await loadSqlite();
+    const openDatabase = (path: string) => {
+      const database = openSqlite(path);
+      if (path === file('')) renameSync(backup, path);
+      return database;
+    };
+    await expect(openSqliteStorage({ directory, clock, tables: suiteTables, openDatabase })).rejects.toMatchObject({
+      code: 'storage.failed',
+      message: expect.stringContaining('it was replaced while it was opened, as by a restore; try again'),
+    });
+    storage = await open();
+    expect(await storage.read(SHARD, ids)).toEqual(['before']);
   });
 
   it.each(['-wal', '-shm'])('robbed of %s refuses writes', async (suffix) => {

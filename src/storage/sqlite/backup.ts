@@ -55,6 +55,11 @@ export async function backupStore(directory: string, target: string, isReplacing
       const mend = 'give another name, or --force to replace it';
       throw new StorageError('arguments', `${target}: it exists already; ${mend}`);
     }
+    const log = LOG_SUFFIXES.map((suffix) => `${file}${suffix}`).find((name) => existsSync(name));
+    if (!isReplacing && log !== undefined) {
+      const mend = 'move it away, give the backup another name, or --force to delete it';
+      throw new StorageError('arguments', `${log}: SQLite would take it for a part of the backup; ${mend}`);
+    }
     await refuseTarget(path, file);
   };
   await refuse();
@@ -66,8 +71,7 @@ export async function backupStore(directory: string, target: string, isReplacing
       // Again: a process may have made or opened it meanwhile.
       await refuse();
       check();
-      removeLogs(file);
-      renameSync(unfinished, file);
+      putInPlace(unfinished, file);
       return found;
     });
     sync(dirname(file));
@@ -112,8 +116,7 @@ export async function restoreStore(file: string, directory: string, isReplacing:
       // Again: a process may have made or opened a store meanwhile.
       await refuseStore(path, directory, isReplacing);
       check();
-      removeLogs(path);
-      renameSync(unfinished, path);
+      putInPlace(unfinished, path);
       return found;
     });
     sync(directory);
@@ -227,7 +230,14 @@ function checkReadable(file: string): void {
   refuseOther(file, 'give a file that `windrow backup` made');
 }
 
-/** SQLite would apply the log of what was there to what replaces it. */
+/** Gives the copy its name, without the logs of what was there: SQLite would apply them to the copy. */
+function putInPlace(copy: string, path: string): void {
+  removeLogs(path);
+  renameSync(copy, path);
+  // A process may have opened what was there in between, which makes new ones. It sees that the file was replaced.
+  removeLogs(path);
+}
+
 function removeLogs(path: string): void {
   for (const suffix of LOG_SUFFIXES) rmSync(`${path}${suffix}`, { force: true });
 }

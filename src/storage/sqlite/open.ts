@@ -16,7 +16,7 @@ import {
   SqliteFailure,
 } from './database.js';
 import { keepIndexInPlace, Reserve } from './disk-space.js';
-import { watchPlaces } from './places.js';
+import { identityOf, watchPlaces } from './places.js';
 import { migrate, newestVersion, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
 import { SqliteStorage } from './storage.js';
 import { unlessUnreadable } from './unreadable.js';
@@ -117,6 +117,7 @@ function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): 
   // SQLite gives the files beside it the same permissions.
   createFile(path);
   keepIndexInPlace(`${path}-shm`);
+  const identity = identityOf(path);
   const database = open(path);
   try {
     // Long enough for another process to create the tables.
@@ -127,6 +128,10 @@ function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): 
     checkCopy(database, path, schema);
     // Short, since it blocks the thread; longer waits are retried without blocking.
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    if (identityOf(path) !== identity) {
+      const problem = 'it was replaced while it was opened, as by a restore; try again';
+      throw new StorageError('storage.failed', `the store in ${directory}: ${problem}`);
+    }
     return database;
   } catch (error) {
     database.close();

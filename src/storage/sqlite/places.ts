@@ -36,7 +36,8 @@ export function watchPlaces(
   };
 }
 
-function identityOf(path: string): string | undefined {
+/** Tells files apart; undefined if there is none. */
+export function identityOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
     return `${dev} ${ino}`;
