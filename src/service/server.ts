@@ -2,6 +2,7 @@ import { constants, fstatSync, openSync } from 'node:fs';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import { nextTurn } from '../storage/next-turn.js';
+import { systemCode } from '../storage/system-code.js';
 import type { ServiceContext } from './context.js';
 import { createApp } from './http/app.js';
 import { limitConnections } from './http/connections.js';
@@ -84,12 +85,22 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 /** How many characters of log lines may wait for a full pipe; further lines are dropped. */
 const LOG_LENGTH_MAX = 2 ** 20;
+const LOG_RETRY_MS = 100;
 
 /** Standard output. A write that fails, as on a full disk or to a full pipe, must not end the service. */
 function openLog(): DestinationStream {
+  // Its own retries would block.
   const retryEAGAIN = () => false;
   const destination = pino.destination({ dest: outputOf(1), sync: true, maxLength: LOG_LENGTH_MAX, retryEAGAIN });
-  destination.on('error', () => {});
+  let retry: NodeJS.Timeout | undefined;
+  destination.on('error', (error) => {
+    if (retry !== undefined || systemCode(error) !== 'EAGAIN') return;
+    // What waits is written with the next line, or now.
+    retry = setTimeout(() => {
+      retry = undefined;
+      destination.write('');
+    }, LOG_RETRY_MS).unref();
+  });
   return destination;
 }
 

@@ -163,7 +163,7 @@ describe('one day per row', () => {
     [
       '2A:00 and 2B:00',
       ['2A:00', '2B:00'],
-      /: "2A:00" and "2B:00" are no times of day like 00:00; an hour that occurs twice may be there twice/,
+      /: "2A:00" and "2B:00" are no times of day like 00:00; call both columns of an hour that occurs twice alike/,
     ],
     ['02:00*', ['02:00', '02:00*'], /: "02:00\*" are no times of day/],
     ['25:00', ['02:00', '25:00'], /: "25:00" are no times of day/],

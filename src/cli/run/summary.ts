@@ -6,6 +6,7 @@ import type { Plan } from '../../plan/plan.js';
 import { counted, grouped } from '../command.js';
 import { lackingMembers } from './check-sources.js';
 import type { Outcome } from './execute.js';
+import type { FileOutcome } from './file-outcome.js';
 
 /** What a summary or a report says about a run. */
 export interface RunFacts {
@@ -67,9 +68,10 @@ function warnings({ plan, outcome: { files, report, unordered } }: RunFacts): st
 
 /** Of a series that comes from several files which do not follow each other in time: most often it is several. */
 function mixed(unordered: Outcome['unordered'], files: Outcome['files']): string[] {
-  const key = unordered === undefined ? '' : seriesKey(unordered);
-  const paths = files.filter(({ series }) => series.some((one) => seriesKey(one) === key)).map(({ path }) => path);
-  if (unordered === undefined || paths.length < 2) return [];
+  if (unordered === undefined) return [];
+  const isThere = ({ series }: FileOutcome) => series.some((one) => seriesKey(one) === seriesKey(unordered));
+  const paths = files.filter(isThere).map(({ path }) => path);
+  if (paths.length < 2) return [];
   const shown = paths.length > 3 ? `${paths.slice(0, 2).join(', ')} and ${paths.length - 2} more` : paths.join(', ');
   const told = `${seriesName(unordered)} was taken for one series of ${paths.length} files (${shown})`;
   const mend = 'if each has a series of its own, give their columns different names';

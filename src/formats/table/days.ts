@@ -53,7 +53,7 @@ function failAtOtherClocks(
   const others = rest.filter((column) => !known.includes(column) && LIKE_CLOCK.test(columns[column]!.name));
   if (others.length === 0) return;
   const names = others.map((column) => JSON.stringify(columns[column]!.name)).join(' and ');
-  fail(`${names} are no times of day like 00:00; an hour that occurs twice may be there twice`);
+  fail(`${names} are no times of day like 00:00; call both columns of an hour that occurs twice alike`);
 }
 
 const LIKE_CLOCK = /^\d{1,2} ?[a-z*]?[:.h]\d\d ?[a-z*]?(?:$| ?[-–])/i;
