@@ -38,23 +38,27 @@ const execArgv = [
   '--max-semi-space-size=64',
 ];
 
-// A quarter of a minute or more each. Where no earlier run has told so, Vitest takes large files first, and these are not
-// large: begun last, they left workers idle.
+// Some seconds or more each. Where no earlier run has told so, Vitest takes large files first, and these are not large:
+// begun last, they left workers idle.
 const long = [
   'test/cli/threads.test.ts',
   'test/docs/blocks.test.ts',
+  'test/docs/programs.test.ts',
+  'test/docs/third-party.test.ts',
   'test/formats/csv/paths.test.ts',
   'test/formats/csv/writer.test.ts',
   'test/laws/operations.test.ts',
   'test/laws/oracle.test.ts',
   'test/laws/warmup.test.ts',
   'test/service/cluster.test.ts',
+  'test/service/heap.test.ts',
   'test/service/kill.test.ts',
   'test/service/serve-process.test.ts',
   'test/storage/crash/ended-in-sqlite.test.ts',
   'test/storage/postgres/postgres.test.ts',
   'test/storage/postgres/processes.test.ts',
   'test/storage/samples/store-is-map.test.ts',
+  'test/storage/unreadable.test.ts',
   'test/workbench/failure.test.ts',
 ];
 
