@@ -96,14 +96,8 @@ function ownText(text: string): string {
 /** commander suggests options that are spelled alike; here also those of which one word is given. */
 function withLongerNames(text: string, { options }: Command): string {
   const [, word] = /unknown option '--([a-z]+)[^']*'\n$/.exec(text) ?? [];
-  const found = options
-    .map(({ flag }) => flag)
-    .filter((flag) =>
-      flag
-        .slice(2)
-        .split('-')
-        .includes(word ?? ''),
-    );
+  const flags = options.map(({ flag }) => flag);
+  const found = word === undefined ? [] : flags.filter((flag) => flag.split('-').includes(word));
   if (found.length === 0) return text;
   return `${text}(Did you mean ${found.length > 1 ? 'one of ' : ''}${found.join(', ')}?)\n`;
 }

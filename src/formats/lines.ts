@@ -20,9 +20,7 @@ export async function* textLines({ name, blocks }: FormatSource): AsyncGenerator
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
     } catch (error) {
-      // The first character that cannot be read is shown as U+FFFD.
-      const [before = ''] = new TextDecoder().decode(bytes).split('\ufffd');
-      const line = number + before.split('\n').length;
+      const line = number + 1 + lineFeedsBeforeFault(bytes ?? new Uint8Array());
       throw new WindrowError('file.format', `${name}, line ${line}: is not UTF-8 text`, { cause: error });
     }
   };
@@ -39,6 +37,13 @@ export async function* textLines({ name, blocks }: FormatSource): AsyncGenerator
   }
   rest += decode();
   if (rest !== '') yield { text: rest, number: ++number };
+}
+
+function lineFeedsBeforeFault(bytes: Uint8Array): number {
+  // A block may begin within a character. The first one that cannot be read is shown as U+FFFD.
+  const start = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
+  const text = new TextDecoder().decode(bytes.subarray(Math.max(0, start)));
+  return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split('\n').length - 1;
 }
 
 /** The lines that cannot be read, of which the first ends reading, or all are left out, reported and counted. */

@@ -355,6 +355,13 @@ it('NDJSON: text that is not UTF-8 is named with its line', async () => {
   const line = '{"timestamp":"2024-01-01T00:00:00Z","timeseriesId":"office","value":1}\n';
   const bytes = Buffer.concat([Buffer.from(line.repeat(7)), Buffer.from(line.replace('office', '\xff'), 'latin1')]);
   expect((await run(negating({ 'x.ndjson': bytes }), 'x.ndjson')).stderr).toContain('x.ndjson, line 8: is not UTF-8');
+  // Blocks of a file begin within characters: of either of these, some.
+  const long = line.replace('office', 'é'.repeat(500)).repeat(3000);
+  for (const shift of ['', ' ']) {
+    const faulty = Buffer.concat([Buffer.from(shift + long), bytes]);
+    const { stderr } = await run(negating({ 'x.ndjson': faulty }), 'x.ndjson');
+    expect(stderr).toContain('x.ndjson, line 3008: is not UTF-8');
+  }
 });
 
 it.each([

@@ -27,14 +27,14 @@ const parsers: Partial<ParquetParsers> = {
   dateFromDays: (days) => days * 86_400_000,
 };
 
-const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 // Of cells. Statistics may end within a character.
 const cellParsers: Partial<ParquetParsers> = {
   ...parsers,
   stringFromBytes: (bytes) => {
     try {
-      return bytes && text.decode(bytes);
+      return bytes && utf8.decode(bytes);
     } catch {
       throw new Error('a text in it is not UTF-8');
     }

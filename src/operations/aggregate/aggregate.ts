@@ -85,7 +85,7 @@ export const aggregate: Operation<AggregateMethods> = {
     const { label } = parameters;
     return own?.kind.boundsOf?.(own.window, textIn(parameters, 'timezone'), label === 'end' ? label : 'start', timeMs);
   },
-  // Where every window has a result, or must have had one before it.
+  // Only where each window surely has a result.
   pointsEveryMs: (parameters) => {
     const windows = aggregate.windows?.(parameters);
     const isHeld =

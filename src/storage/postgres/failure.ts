@@ -89,26 +89,22 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
 
 export const LACKS_TLS = /not support SSL/;
 // What `pg` itself finds wrong with a password, and Node with a certificate.
-const DENIED = /^SASL|asks for a password/;
+const DENIED = /^SASL/;
 const LACKS_PASSWORD = /client password must be a/;
+const NO_PASSWORD = 'the server asks for a password; give it in the address, in PGPASSWORD or in ~/.pgpass';
 const DENIED_CODES = /^(CERT_|ERR_TLS_|UNABLE_TO_)|SELF_SIGNED/;
 
 export function failureOf(error: unknown): PostgresFailure {
   if (error instanceof PostgresFailure) return error;
-  const message = wordsOf(error);
+  const given = error instanceof Error ? error.message || String(error) : String(error);
+  const message = LACKS_PASSWORD.test(given) ? NO_PASSWORD : given;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // An error without a severity is from the socket, not the server: EPIPE looks like an SQLSTATE but is none.
   const isFromServer = error instanceof Error && 'severity' in error;
-  const isDenied = DENIED.test(message) || LACKS_TLS.test(message) || DENIED_CODES.test(code);
+  const isDenied = DENIED.test(given) || LACKS_TLS.test(given) || DENIED_CODES.test(code);
   const ofSocket = isDenied ? 'denied' : 'lost';
   const kind = isFromServer ? (KINDS[code] ?? KINDS[code.slice(0, 3)] ?? KINDS[code.slice(0, 2)] ?? 'other') : ofSocket;
   return new PostgresFailure(kind, code === '' ? message : `${message} (${code})`, { cause: error });
-}
-
-function wordsOf(error: unknown): string {
-  const message = error instanceof Error ? error.message || String(error) : String(error);
-  if (!LACKS_PASSWORD.test(message)) return message;
-  return 'the server asks for a password; give it in the address, in PGPASSWORD or in ~/.pgpass';
 }
 
 function tableOf({ cause }: PostgresFailure): string {
