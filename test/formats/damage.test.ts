@@ -76,21 +76,30 @@ test('a Parquet file with a changed bit in a page is refused, or loses no more t
   const bytes = await written(parquet);
   // The file ends with its index, which has no checksum, the length of the index, and four letters.
   const indexBytes = new DataView(bytes.buffer, bytes.length - 8).getUint32(0, true);
+  const messages: string[] = [];
   for (let at = 0; at < bytes.length - 8 - indexBytes; at++) {
     const changed = bytes.slice();
     changed[at]! ^= 1 << (at % 8);
     const found = await read(parquet, changed).catch((error: unknown) => error);
-    if (found instanceof Error) expect(found).toBeInstanceOf(WindrowError);
-    else expect((found as { values: number[] }).values.length, `byte ${at}`).toBeGreaterThanOrEqual(COUNT - 1);
+    if (found instanceof Error) {
+      expect(found).toBeInstanceOf(WindrowError);
+      messages.push(found.message);
+    } else expect((found as { values: number[] }).values.length, `byte ${at}`).toBeGreaterThanOrEqual(COUNT - 1);
   }
+  // The heads of pages are read before the pages.
+  expect(messages.some((text) => text.includes('does not fit into it'))).toBe(true);
+  expect(messages.some((text) => /has \d+ values in 40 rows/.test(text))).toBe(true);
 });
 
 async function pageErrors(bytes: Uint8Array): Promise<unknown[]> {
   const { parquetMetadata } = await import('hyparquet');
   const { buffer } = bytes.slice();
-  const chunks = parquetMetadata(buffer).row_groups.flatMap(({ columns }) => columns.flatMap((one) => one.meta_data!));
+  const { row_groups: groups } = parquetMetadata(buffer);
+  const chunks = groups.flatMap(({ columns, num_rows: rows }) => columns.map((one) => [one.meta_data!, rows] as const));
   const file = { byteLength: buffer.byteLength, slice: (from: number, to?: number) => buffer.slice(from, to) };
-  return Promise.all(chunks.map((chunk) => checkPages(file, chunk).catch((error: unknown) => error)));
+  return Promise.all(
+    chunks.map(([chunk, rows]) => checkPages(file, chunk, Number(rows)).catch((error: unknown) => error)),
+  );
 }
 
 test('pages of a Parquet file are compared with their checksums', async () => {
@@ -106,6 +115,51 @@ test('pages of a Parquet file are compared with their checksums', async () => {
   await expect(read(parquet, fileOf('wrong-checksums.parquet'))).rejects.toThrow(
     'x: cannot be read as a Parquet file (a page of the column long_field does not match its checksum)',
   );
+});
+
+/** Where a file has a number of 8 bytes. */
+function placesOf(bytes: Uint8Array, value: number): number[] {
+  const view = new DataView(bytes.buffer);
+  const places = Array.from({ length: bytes.length - 7 }, (_, at) => at);
+  return places.filter((at) => view.getBigInt64(at, true) === BigInt(value));
+}
+
+test('an Arrow batch with a damaged number of rows is refused before memory is taken for them', async () => {
+  const bytes = await written(arrow, 41);
+  // The first is that of the batch, the others are those of its columns.
+  const [at] = placesOf(bytes, 41);
+  bytes[at! + 3]! ^= 8;
+  for (const isStream of [false, true]) {
+    await expect(read(arrow, bytes, isStream)).rejects.toThrow('(a column has fewer values than rows)');
+  }
+});
+
+async function threeBatches() {
+  const { RecordBatchFileWriter, RecordBatchReader, tableFromArrays } = await import('apache-arrow');
+  const tables = [0, 1, 2].map((day) => {
+    const timestamp = Array.from({ length: COUNT }, (_, i) => new Date(17e11 + day * 864e5 + i * 6e4));
+    return tableFromArrays({ timestamp, office: timestamp.map((_, i) => day + i + 0.5) });
+  });
+  const bytes = RecordBatchFileWriter.writeAll(tables.flatMap(({ batches }) => batches))
+    .toUint8Array(true)
+    .slice();
+  return { bytes, blocks: [...RecordBatchReader.from(bytes).open().footer!.recordBatches()] };
+}
+
+test('an Arrow file whose index leads to a batch twice, or to none, is refused', async () => {
+  const { bytes, blocks } = await threeBatches();
+  expect((await read(arrow, bytes)).values).toHaveLength(3 * COUNT);
+  const twice = bytes.slice();
+  const [at] = placesOf(bytes, blocks[1]!.offset).slice(-1);
+  new DataView(twice.buffer).setBigInt64(at!, BigInt(blocks[0]!.offset), true);
+  const none = bytes.slice();
+  none.fill(0, blocks[1]!.offset, blocks[1]!.offset + 8);
+  for (const isStream of [false, true]) {
+    await expect(read(arrow, twice, isStream)).rejects.toThrow('(its index is damaged)');
+    await expect(read(arrow, none, isStream)).rejects.toThrow(
+      'of the 3 record batches in its index, only 1 can be read',
+    );
+  }
 });
 
 test('an Arrow stream without the mark of its end is said to be without', async () => {

@@ -4,7 +4,6 @@ import type { Field, RecordBatch } from 'apache-arrow';
 import { WindrowError } from '../../core/errors.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
-import { joinedFiles } from '../joined-files.js';
 import { microsOf } from '../table/epoch.js';
 import type { Cells, TableReader } from '../table/table-reader.js';
 import {
@@ -17,6 +16,7 @@ import {
   type TypedColumn,
   wholeOf,
 } from '../table/typed-columns.js';
+import { checkIndex, checkRows } from './check.js';
 import { unpackLz4Frame } from './lz4-frame.js';
 
 /** Arrow IPC, as a file (Feather 2) or a stream, or several streams joined, a record batch at a time. */
@@ -62,7 +62,8 @@ async function read(
       const flat = fields.filter(([, { type }]) => !isNested(type, arrows));
       nested = fields.filter((field) => !flat.includes(field)).map(([, { name }]) => name);
       const columns = flat.map(([, field]) => typedColumn(field, options, arrows));
-      const cells = flat.map(([index], place) => cellsOf(batch, index, columns[place]!));
+      const vectors = flat.map(([index]) => batch.getChildAt(index));
+      const cells = checkRows(vectors, batch.numRows, arrows).map((vector, place) => cellsOf(vector, columns[place]!));
       waiting.push({ columns, cells, rowCount: batch.numRows });
       const waitingRows = waiting.reduce((sum, { rowCount }) => sum + rowCount, 0);
       if (reader !== undefined || waitingRows >= SAMPLE_ROWS) takeWaiting();
@@ -126,10 +127,8 @@ function typedColumn(
 }
 
 // Times come as epoch milliseconds; local ones as texts.
-function cellsOf(batch: RecordBatch, column: number, { isLocal, clockUnits, scale }: TypedColumn): Cells {
-  const vector = batch.getChildAt(column);
-  if (vector?.length !== batch.numRows) throw new Error('the columns of a record batch differ in length');
-  const cells = Array.from({ length: batch.numRows }, (_, row): unknown => vector.get(row));
+function cellsOf(column: Arrow.Vector, { isLocal, clockUnits, scale }: TypedColumn): Cells {
+  const cells = Array.from({ length: column.length }, (_, row): unknown => column.get(row));
   if (clockUnits !== undefined) return clockTexts(cells, clockUnits);
   if (scale !== undefined) return decimals(cells.map(bytesOf), scale);
   return isLocal ? localTimes(cells) : cells;
@@ -175,8 +174,8 @@ async function openBatches(
       random.readAt(end, Math.max(0, random.sizeBytes - END_BYTES));
       const indexAt = startOfIndex(end, random.sizeBytes);
       const reader = await RecordBatchReader.from(handleOf(random) as unknown as FileHandle);
-      checkIsOne((await reader.open()).footer, indexAt);
-      return reader;
+      checkIndex((await reader.open()).footer, indexAt);
+      return allOf(reader);
     }
   }
   const copies = (async function* () {
@@ -189,8 +188,21 @@ async function openBatches(
   const whole = await wholeOf({ blocks: () => all });
   const indexAt = startOfIndex(whole.subarray(-END_BYTES), whole.length);
   const reader = RecordBatchReader.from(whole);
-  checkIsOne(reader.open().footer, indexAt);
-  return reader;
+  checkIndex(reader.open().footer, indexAt);
+  return allOf(reader);
+}
+
+type FileReader = Arrow.RecordBatchStreamReader | Arrow.AsyncRecordBatchStreamReader;
+
+// The reader of a file takes a damaged head of a batch for the end.
+async function* allOf(reader: FileReader): AsyncGenerator<RecordBatch> {
+  const count = reader.footer?.numRecordBatches ?? 0;
+  let read = 0;
+  for await (const batch of reader) {
+    read += 1;
+    yield batch;
+  }
+  if (read < count) throw new Error(`of the ${count} record batches in its index, only ${read} can be read`);
 }
 
 // One stream after another may follow, as `cat` joins them.
@@ -208,15 +220,6 @@ const END_BYTES = 4 + MAGIC.length;
 function startOfIndex(end: Uint8Array, sizeBytes: number): number {
   if (!isMagic(end.subarray(4))) throw new Error('it does not end as one, so it is cut off or still being written');
   return sizeBytes - END_BYTES - new DataView(end.buffer, end.byteOffset).getInt32(0, true);
-}
-
-// Between the last batch and the index stands the mark that ends a stream, padded to 64 bytes at most. `cat` joins
-// files into one with the index of the last, whose places, counted from its own beginning, then lead into the others.
-function checkIsOne(index: Arrow.RecordBatchReader['footer'], indexAt: number): void {
-  const blocks = [...(index?.recordBatches() ?? []), ...(index?.dictionaryBatches() ?? [])];
-  const ends = blocks.map(({ offset, metaDataLength, bodyLength }) => offset + metaDataLength + bodyLength);
-  if (ends.length === 0 || indexAt - Math.max(...ends) <= 2 * 64) return;
-  throw joinedFiles();
 }
 
 async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

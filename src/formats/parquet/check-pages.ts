@@ -1,31 +1,38 @@
 import type { AsyncBuffer, ColumnMetaData } from 'hyparquet';
 
-// Room for the header of the first page, whose statistics writers keep short.
-const HEAD_BYTES = 65_536;
-
 /**
- * Compares the pages of a column chunk with their checksums, which hyparquet does not read. Whoever writes checksums
- * writes them from the first page on; of other chunks only the head is read.
+ * Checks the pages of a flat column chunk before hyparquet reads them: that they lie in the chunk, that they have a value
+ * for each row, and that they match their checksums, where whoever wrote them wrote any. hyparquet checks neither, and a
+ * changed bit in the length of a page would send it back to where it was, again and again.
  *
- * @throws Error for a page that differs from its checksum.
+ * @param rowCount the rows of the row group.
+ * @throws Error for a page that does not fit or differs from its checksum.
  */
-export async function checkPages(file: AsyncBuffer, chunk: ColumnMetaData): Promise<void> {
+export async function checkPages(file: AsyncBuffer, chunk: ColumnMetaData, rowCount: number): Promise<void> {
   const { parquetHeader } = await import('hyparquet/src/column.js');
   const start = Number(chunk.dictionary_page_offset || chunk.data_page_offset);
-  const end = start + Number(chunk.total_compressed_size);
-  const head = { view: new DataView(await file.slice(start, Math.min(end, start + HEAD_BYTES))), offset: 0 };
-  if (parquetHeader(head).crc === undefined) return;
-  const bytes = await file.slice(start, end);
+  const bytes = await file.slice(start, start + Number(chunk.total_compressed_size));
   const reader = { view: new DataView(bytes), offset: 0 };
+  const fault = (text: string): Error => new Error(`a page of the column ${chunk.path_in_schema.join('.')} ${text}`);
+  let values = 0;
   // As hyparquet does, which takes a last byte for padding.
-  while (reader.offset < bytes.byteLength - 1) {
-    const { crc, compressed_page_size: byteCount } = parquetHeader(reader);
-    const page = new Uint8Array(bytes, reader.offset, byteCount);
-    if (crc !== undefined && crc32(page) !== crc) {
-      throw new Error(`a page of the column ${chunk.path_in_schema.join('.')} does not match its checksum`);
+  while (values < rowCount && reader.offset < bytes.byteLength - 1) {
+    const header = parquetHeader(reader);
+    const { crc, compressed_page_size: byteCount, uncompressed_page_size: unpackedBytes } = header;
+    const end = reader.offset + byteCount;
+    const inDictionary = header.dictionary_page_header?.num_values ?? 0;
+    const inPage = header.data_page_header?.num_values ?? header.data_page_header_v2?.num_values ?? 0;
+    // A value of a dictionary takes a byte at least.
+    const isFit = byteCount >= 0 && end <= bytes.byteLength && inPage >= 0 && inDictionary <= unpackedBytes;
+    if (!isFit) throw fault('does not fit into it, so the file is damaged');
+    if (crc !== undefined && crc32(new Uint8Array(bytes, reader.offset, byteCount)) !== crc) {
+      throw fault('does not match its checksum');
     }
-    reader.offset += byteCount;
+    values += inPage;
+    reader.offset = end;
   }
+  if (values === rowCount) return;
+  throw new Error(`the column ${chunk.path_in_schema.join('.')} has ${values} values in ${rowCount} rows`);
 }
 
 const POLYNOMIAL = 0xedb88320;

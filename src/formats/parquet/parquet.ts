@@ -67,8 +67,8 @@ async function read(
     const checked = new Set<ColumnMetaData>();
     // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
     const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
-      for (const chunk of chunksOf(metadata, wanted, rowStart, rowEnd)) {
-        if (!checked.has(chunk)) await checkPages(file, chunk);
+      for (const { chunk, rowCount } of chunksOf(metadata, wanted, rowStart, rowEnd)) {
+        if (!checked.has(chunk)) await checkPages(file, chunk, rowCount);
         checked.add(chunk);
       }
       const cells = await readColumns(file, metadata, wanted, rowStart, rowEnd);
@@ -238,7 +238,7 @@ function* chunksOf({ row_groups: groups }: FileMetaData, wanted: readonly string
     const to = from + Number(count);
     for (const { meta_data: data } of columns) {
       const isWanted = data !== undefined && wanted.includes(data.path_in_schema[0]!);
-      if (isWanted && from < to && from < rowEnd && to > rowStart) yield data;
+      if (isWanted && from < to && from < rowEnd && to > rowStart) yield { chunk: data, rowCount: to - from };
     }
     from = to;
   }
