@@ -13,7 +13,7 @@ export function renderPages(operations, errorCodes) {
 const SHAPES = {
   map: 'at the times of the samples',
   filter: 'some of the samples',
-  regrid: 'at times of their own',
+  regrid: 'at other times, or from several samples',
 };
 
 function renderOperations(operations) {
@@ -148,7 +148,8 @@ report it.`,
     `The command exits with 0 when it is done; with 1 when it failed while running, on bad data for example; with 2 when
 the request or the arguments are wrong: all codes of requests, options, arguments and identity, \`csv.unclear\`, a
 series or file that does not exist, a folder in the place of a file, output over the limit, and a package that is not
-installed. When it is interrupted it exits with 129, 130 or 143, as is usual in shells.`,
+installed. When it is interrupted it exits with 129, 130 or 143, as is usual in shells; \`serve\` and
+\`--watch\`, which nothing else ends, with 0.`,
     ...sections,
   );
 }

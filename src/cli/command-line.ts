@@ -80,7 +80,7 @@ function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
       getErrHelpWidth: () => Math.min(io.stderr.columns, 110),
     });
   return program
-    .description('Computes time series: runs a request over CSV files, as a batch or as a stream.')
+    .description('Computes time series: runs a request over files of samples, as a batch or as a stream.')
     .usage('<command> [options]')
     .version(packageJson.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -90,7 +90,8 @@ function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
 
 /** commander says "error: unknown option '--x'"; all messages of windrow begin alike. */
 function ownText(text: string): string {
-  return text.replace(/^error: /, 'windrow: ');
+  const isUnknown = /^error: unknown command '[^']*'\n$/.test(text);
+  return `${text.replace(/^error: /, 'windrow: ')}${isUnknown ? '(windrow --help lists the commands)\n' : ''}`;
 }
 
 /** commander suggests options that are spelled alike; here also those of which one word is given. */

@@ -28,7 +28,7 @@ export function isClosedPipe(error: unknown): boolean {
 }
 
 export function exitCodeOf(error: unknown): number {
-  if (missingPackageOf(error) !== undefined) return EXIT_WRONG;
+  if (isMissingPackage(error)) return EXIT_WRONG;
   if (!(error instanceof WindrowError)) return EXIT_FAILED;
   return error.code.startsWith('request.') || WRONG_CODES.has(error.code) ? EXIT_WRONG : EXIT_FAILED;
 }
@@ -59,7 +59,12 @@ function describeByFlag({ message, options: [named] }: WindrowError): string {
 
 /** For an optional import: undefined if the package is not installed; any other error is thrown. */
 export function unlessMissing(error: unknown): undefined {
-  if (missingPackageOf(error) === undefined) throw error;
+  if (!isMissingPackage(error)) throw error;
+}
+
+/** Whether an import failed because its package is not installed. */
+export function isMissingPackage(error: unknown): boolean {
+  return missingPackageOf(error) !== undefined;
 }
 
 // The package that an import lacks; packages are optional (`--omit=optional`).

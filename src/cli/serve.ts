@@ -10,6 +10,7 @@ import {
   publicUrlFault,
   RETENTION_INTERVAL_MS_MAX,
   type ServiceSettings,
+  settingFault,
   TOKEN_LIFETIME_S_MAX,
 } from '../service/settings.js';
 import { type Command, countOf, defined, type Given, nameOf, shellWord, textOf } from './command.js';
@@ -43,7 +44,7 @@ export const serve: Command = {
     {
       flag: '--requests-per-minute',
       value: 'N',
-      summary: 'how many requests a client may make before it gets 429 (default: no limit)',
+      summary: 'how many requests a client may make in a minute before it gets 429 (default: no limit)',
     },
     {
       flag: '--strict-rfc',
@@ -70,7 +71,7 @@ export const serve: Command = {
       flag: '--token-failures-per-minute',
       value: 'N',
       summary:
-        'failed logins a minute of a client or user at one address before 429; 10 times as many at all (default: 10)',
+        'failed logins a minute of a client or user at one address before 429; ten times as many in all (default: 10)',
     },
     {
       flag: '--limit',
@@ -129,7 +130,7 @@ export const serve: Command = {
         `${server.url}/ is the workbench, /guide/ the guide, /docs the list of endpoints\n`,
     );
     if (given.options.has('--data-dir') && (io.environment.WINDROW_STORE ?? '') !== '') {
-      await tell('windrow: WINDROW_STORE counts for nothing beside --data-dir\n');
+      await tell('windrow: WINDROW_STORE is ignored beside --data-dir\n');
     }
     try {
       if (given.options.has('--demo')) {
@@ -256,6 +257,8 @@ function limitsOf(given: Given): Partial<ServiceSettings> {
       const expected = `NAME=N, with a whole number from 1 on and one of ${limitNames.join(', ')}`;
       throw new WindrowError('arguments', `--limit: expected ${expected}; received ${JSON.stringify(text)}`);
     }
+    const fault = settingFault(name, Number(digits));
+    if (fault !== undefined) throw new WindrowError('arguments', `--limit ${name}: ${fault}`);
     limits[name] = Number(digits);
   }
   return limits;

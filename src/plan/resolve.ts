@@ -72,12 +72,12 @@ function orderSteps(
   for (const [step, inputs] of read) for (const producer of inputs) readers.get(producer)?.push(step);
   const ordered = inRounds(written, read, readers);
   if (ordered.length < written.length) {
-    // A step that merely comes after a circle waits, too. In the reverse order it waits for nobody.
+    // A step that merely comes after a cycle waits, too. In the reverse order it waits for nobody.
     const notAtFault = new Set([...ordered, ...inRounds(written, readers, read)]);
-    const circle = written.filter((step) => !notAtFault.has(step));
-    const received = circle.map((step) => step.pointer).join(', ');
-    const expected = 'steps that do not wait for each other in a circle';
-    issues.push({ pointer: circle[0]?.pointer ?? '', code: 'request.cycle', expected, received });
+    const cycle = written.filter((step) => !notAtFault.has(step));
+    const received = cycle.map((step) => step.pointer).join(', ');
+    const expected = 'steps that do not wait for each other in a cycle';
+    issues.push({ pointer: cycle[0]?.pointer ?? '', code: 'request.cycle', expected, received });
   }
   return ordered;
 }
@@ -85,7 +85,7 @@ function orderSteps(
 type Links = Map<RequestStep, RequestStep[]>;
 
 // Kahn's algorithm in rounds: each takes the steps that wait for no other any more, in the order of the request. Steps
-// in a circle are left out, as are those that wait for one.
+// in a cycle are left out, as are those that wait for one.
 function inRounds(written: readonly RequestStep[], waitsFor: Links, awaitedBy: Links): RequestStep[] {
   const place = new Map(written.map((step, index) => [step, index]));
   const left = new Map(written.map((step) => [step, waitsFor.get(step)?.length ?? 0]));

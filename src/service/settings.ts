@@ -127,7 +127,8 @@ function isSetting(name: string): name is keyof ServiceSettings {
   return Object.hasOwn(defaults, name);
 }
 
-function settingFault(name: keyof ServiceSettings, value: unknown): string | undefined {
+/** @returns what is wrong with a setting, as the end of a sentence; undefined if nothing is. */
+export function settingFault(name: keyof ServiceSettings, value: unknown): string | undefined {
   if (name === 'publicUrl' && typeof value === 'string') return value === '' ? undefined : publicUrlFault(value);
   if (name === 'corsOrigins') {
     if (!Array.isArray(value)) return `expected an array of origins, received ${describeValue(value)}`;

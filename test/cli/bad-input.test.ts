@@ -190,6 +190,7 @@ the input has boiler/Raw, ofice/Raw, chiller/Raw
 describe('wrong arguments', () => {
   it.each([
     [['rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
+    [['nosuch'], "unknown command 'nosuch'\n(windrow --help lists the commands)"],
     [['help', 'rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
     [['run', '--inptu', 'x'], "unknown option '--inptu'\n(Did you mean --input?)"],
     [['run', '--bad=skip'], "unknown option '--bad=skip'\n(Did you mean --on-bad-row?)"],

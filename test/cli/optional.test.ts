@@ -1,7 +1,8 @@
 // The package as `npm install --omit=optional` leaves it: the command without any other package.
 import { spawnSync } from 'node:child_process';
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import zlib from 'node:zlib';
 import { expect, it } from 'vitest';
 import { createWorld, minutesCsv, requestText, type World } from './world.js';
 
@@ -9,6 +10,8 @@ import { createWorld, minutesCsv, requestText, type World } from './world.js';
 const MANY_ROWS = 80_000;
 
 const distPath = fileURLToPath(new URL('../../dist', import.meta.url));
+
+const TWO_FRAMES = new URL('../formats/files/two-frames.csv.zst', import.meta.url);
 
 function installed(prepare: (world: World) => void = () => {}) {
   const world = createWorld();
@@ -73,4 +76,12 @@ it('without optional packages one thread reads a large file, says so, and gives 
   const verified = windrow('verify', 'request.json', '--input', 'office.csv', '--variants', '4');
   expect(verified).toMatchObject({ status: 0, stderr: '' });
   expect(verified.stdout).toMatch(/^\d variants gave the same bits as the batch/);
+});
+
+it('without optional packages a .zst file is read by Node, or the package to install is named', () => {
+  const windrow = installed((world) => world.write('office.csv.zst', readFileSync(TWO_FRAMES)));
+  const { status, stderr } = windrow('run', 'request.json', '--input', 'office.csv.zst', '--quiet');
+  const isOfNode = 'createZstdDecompress' in zlib;
+  const missing = 'windrow: this needs the package hyparquet-compressors, which is not installed';
+  expect([status, stderr]).toEqual(isOfNode ? [0, ''] : [2, expect.stringContaining(missing)]);
 });

@@ -89,6 +89,8 @@ describe('pictures', () => {
     expect(asked.stderr).toContain('"cold" is not a number');
     world.write('texts.csv', rows.map((row) => row.split(',').slice(0, 2).join(',')).join('\n'));
     const none = await world.run('plot', '~/texts.csv');
-    expect(none.stderr).toContain('the column note holds texts; expected at least one column of numbers');
+    expect(none.stderr).toContain(
+      'the column note holds texts; expected numbers, or the option states (--states on=1 off=0)',
+    );
   });
 });

@@ -191,6 +191,22 @@ describe('one day per row', () => {
     expect((await run(world, '--layout', 'days')).stderr).toContain('no columns for the times of a day');
   });
 
+  it('asks what a few times of day are, and takes the answer', async () => {
+    const csv = 'date,08:00,12:00,16:00\n2024-03-01,1,2,3\n2024-03-02,4,5,6\n';
+    const world = worldWith(csv, { function: 'Count', interval: 'Daily' });
+    const { code, stderr } = await run(world);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /a date and 3 values, 08:00 to 16:00; if they are the times of a day, say --layout days; .*wide/,
+      ),
+    ]);
+    expect(resultsOf(await run(world, '--layout', 'days'))).toEqual([
+      '2024-03-01T00:00,office,3',
+      '2024-03-02T00:00,office,3',
+    ]);
+  });
+
   it('may end with 24:00, and leaves out the hour that clocks skip', async () => {
     const names = [...clocks.slice(1), '24:00'];
     const csv = `date,${names}\n2024-03-31,${names.map((name) => (name === '02:00' ? '' : 1))}\n`;

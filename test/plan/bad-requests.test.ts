@@ -415,7 +415,7 @@ test('two items must not publish the same result', () => {
   expect(issuesOf([first, second])).toMatchObject([{ pointer: '/1/metric', code: 'request.duplicate' }]);
 });
 
-test('steps in a circle are named, and so is a step that only follows them', () => {
+test('steps in a cycle are named, and so is a step that only follows them', () => {
   const link = (input: string, output: string) =>
     step('Abs', {}, { input: [{ timeseriesId: 'a', metric: input }], output: [{ timeseriesId: 'a', metric: output }] });
   const issues = issuesOf([item([link('C', 'A'), link('A', 'B'), link('B', 'C')])]);

@@ -224,6 +224,7 @@ describe('the service in an existing server', () => {
     [{ settings: { corsOrigins: ['a'] } }, 'the setting corsOrigins: expected an origin such as'],
     [{ settings: { foo: 1 } }, 'the setting foo: expected one of tokenLifetimeS,'],
     [{ bodyBytesMax: 5 }, 'bodyBytesMax: expected it among the settings: { bodyBytesMax: … }'],
+    [{ foo: 5 }, 'foo: expected one of dataDirectory, store, storage, settings,'],
     [{ dataDirectory: 5 }, 'expected dataDirectory, store, or a storage of your own'],
     [{ dataDirectory: 'postgres://a/b' }, 'dataDirectory: expected a folder, received the address of a database'],
   ])('refuses %j', async (options, message) => {

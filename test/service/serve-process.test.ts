@@ -74,7 +74,7 @@ it('serves --data-dir though the environment names a database, and says so', asy
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, WINDROW_STORE: 'postgres://windrow@127.0.0.1:1/windrow' },
   });
-  await listening(child, /^windrow: WINDROW_STORE counts for nothing beside --data-dir$/m);
+  await listening(child, /^windrow: WINDROW_STORE is ignored beside --data-dir$/m);
 });
 
 describe('windrow serve --demo', () => {
@@ -221,6 +221,19 @@ describe('--retention-interval', () => {
       2,
       `windrow: --retention-interval: ${expected}, received ${JSON.stringify(text)}\n`,
     ]);
+    expect(world.files()).toEqual([]);
+  });
+});
+
+describe('--limit', () => {
+  it.each([
+    ['csvLineBytesMax=10', '--limit csvLineBytesMax: expected a number from 65536 up, received 10\n'],
+    ['csvLinesMax=10', '--limit: expected NAME=N, with a whole number from 1 on and one of connectionsMax,'],
+    ['csvColumnsMax=0', '--limit: expected NAME=N, with a whole number from 1 on and one of connectionsMax,'],
+  ])('%s is refused', async (text, message) => {
+    const world = createWorld();
+    const { code, stderr } = await world.run('serve', '--data-dir', 'data', '--limit', text);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`windrow: ${message}`)]);
     expect(world.files()).toEqual([]);
   });
 });

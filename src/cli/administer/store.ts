@@ -143,7 +143,7 @@ function described({ faults, version, isOlder, ...counts }: StoreReport): string
     `log           ${counts.logRowCount} rows that are not compacted yet`,
     `checkpoints   ${counts.checkpointCount}`,
     ...found,
-    faults.length === 0 ? 'the store is whole' : `${faults.length} faults`,
+    faults.length === 0 ? 'the store is whole' : faults.length === 1 ? '1 fault' : `${faults.length} faults`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -6,7 +6,7 @@ import { didYouMean } from '../../core/suggest.js';
 import { AFTER_END, BEHIND_ZEROS, followPacked } from '../../formats/gzip.js';
 import { type BytesAt, framesOf, openZstd } from '../../formats/zstd.js';
 import { scanBlock } from '../../kernels/scan-pairs.js';
-import { fileFailure } from '../failure.js';
+import { fileFailure, isMissingPackage } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 import { isLink } from './paths.js';
 import { Spool, type TempFiles } from './temp-files.js';
@@ -156,7 +156,8 @@ async function* zstdBlocks(path: string, io: Io, onRead: (byteCount: number) => 
       yield* decompressed(path, createZstdDecompress(), 'zstd', io, onRead, { start, end: end - 1 });
     }
   } catch (error) {
-    throw error instanceof WindrowError ? error : decompressionFailure(path, 'zstd', error);
+    if (error instanceof WindrowError || isMissingPackage(error)) throw error;
+    throw decompressionFailure(path, 'zstd', error);
   } finally {
     io.fs.closeSync(descriptor);
   }

@@ -25,21 +25,26 @@ export function dayColumns(
     const clockMs = clockMsOf(columns[column]!.name);
     return clockMs === undefined ? [] : [{ column, name: columns[column]!.name, clockMs }];
   });
-  if (clocked.length >= COUNTS[0]! - 1) {
+  if (clocked.length >= (isSaid ? 1 : COUNTS[0]! - 1)) {
     failAtOtherClocks(columns, rest, clocked, fail);
     return withRepeats(clocked);
   }
+  // Of a part of the day, or every few hours.
+  const isUnclear = clocked.length > 1 && clocked.every(({ name }) => name.includes(':'));
+  if (isUnclear) return askLayout(clocked, 'say --layout days', ['days', 'wide'], fail);
   const counted = countedColumns(columns, rest);
   if (counted !== undefined && COUNTS.includes(counted.length)) return counted;
   if (isSaid) fail('the header has no columns for the times of a day, such as 00:00 to 23:00 or 1 to 96');
   const numbers = rest.filter((column) => ['number', 'empty'].includes(columns[column]!.kind));
   if (counted === undefined && !COUNTS.includes(numbers.length)) return undefined;
-  const values = counted?.map(({ column }) => column) ?? numbers;
-  const names = `${columns[values[0]!]!.name} to ${columns[values.at(-1)!]!.name}`;
-  const told = `a row has a date and ${values.length} values, ${names}`;
-  const mend = 'if they are the times of a day, call them 00:00, 01:00, …';
-  const reason = `${told}; ${mend}; if each column is a series of its own, say --layout wide`;
-  return fail(reason, 'unclear', [{ option: 'layout', values: ['wide'] }]);
+  const values = counted ?? numbers.map((column) => columns[column]!);
+  return askLayout(values, 'call them 00:00, 01:00, …', ['wide'], fail);
+}
+
+function askLayout(values: readonly { readonly name: string }[], mend: string, layouts: string[], fail: Fail): never {
+  const told = `a row has a date and ${values.length} values, ${values[0]!.name} to ${values.at(-1)!.name}`;
+  const reason = `${told}; if they are the times of a day, ${mend}; if each column is a series of its own, say --layout wide`;
+  return fail(reason, 'unclear', [{ option: 'layout', values: layouts }]);
 }
 
 /** Such as `2A:00` and `2B:00`, which some write for the hour that occurs twice: left out, its values would be lost. */

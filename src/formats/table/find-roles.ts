@@ -221,7 +221,9 @@ class Table {
     const names = texts.map((column) => this.#columns[column]!.name).join(', ');
     if (texts.length === named.length) {
       const which = texts.length === 1 ? `the column ${names} holds` : `the columns ${names} hold`;
-      this.#fail(`${which} texts; expected at least one column of numbers`);
+      this.#fail(`${which} texts; expected numbers, or the option states (--states on=1 off=0)`, 'unclear', [
+        { option: 'states' },
+      ]);
     }
     notes.push(`texts left out: ${names}`);
     return this.#named(named.filter((column) => !texts.includes(column)));

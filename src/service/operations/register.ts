@@ -134,7 +134,7 @@ function checkPatterns(definitions: readonly ItemDefinition[]): void {
       `the result ${seriesName(output)} has a pattern of another id than its source ${seriesName(other)}: where ` +
         'the series of an organisation lie in several groups, expected the same; use an item for each, or results ' +
         'under ids of their sources',
-      { details: { result: output, source: other } },
+      { result: output, source: other },
     );
   }
 }

@@ -25,7 +25,7 @@ interface Entry {
 const GROUPS = {
   map: 'A result for each sample',
   filter: 'Some of the samples',
-  regrid: 'Results at times of their own',
+  regrid: 'Results at other times, or from several samples',
   recipe: 'Recipes, for results of their own',
 };
 

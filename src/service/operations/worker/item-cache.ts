@@ -216,7 +216,7 @@ export class ItemCache {
     await this.itemsOf(session, organisation, [...new Set(ids.filter((itemId) => typeof itemId === 'string'))]);
     let at = 0;
     const unsettled = new Map(looked.map((item) => [item, item.sources.series.map(() => ids[at++])] as const));
-    // Items never depend on each other in a circle, so this ends.
+    // Items never depend on each other in a cycle, so this ends.
     const rankOf = (item: Item | undefined): number => {
       const own = item === undefined ? undefined : unsettled.get(item);
       if (item === undefined || own === undefined) return item?.sources.producers.rank ?? 0;
