@@ -63,9 +63,18 @@ describe('threads', () => {
     const pool = createThreadPool(url, 1, systemScheduler);
     const { results } = step(plan, undefined, [room], options);
     const stored = { timeMs: results.timeMs[7]!, value: results.value[7]! };
-    const question = { plan, read: [room], of: plan.items[0]!.output, stored, until: undefined };
+    const question = {
+      plan,
+      read: [room],
+      of: plan.items[0]!.output,
+      stored,
+      cuts: [{ firstMs: undefined, lastMs: undefined }],
+      until: undefined,
+    };
     const here = explain(question);
-    expect(here?.sources[0]).toMatchObject({ timeseriesId: 'room', used: { count: 15 } });
+    expect(here?.explanation.sources[0]).toMatchObject({ timeseriesId: 'room', used: { count: 15 } });
+    expect(here?.isCut).toBe(false);
+    expect(explain({ ...question, cuts: [{ firstMs: stored.timeMs, lastMs: undefined }] })?.isCut).toBe(true);
     expect(await pool.explain(question)).toEqual(here);
     expect(await pool.explain({ ...question, read: [minutes('room', 1, () => 0)] })).toBeUndefined();
     expect(await pool.explain({ ...question, stored: { ...stored, value: -1 } })).toBeUndefined();
@@ -76,7 +85,14 @@ describe('threads', () => {
     const pool = createThreadPool(url, 1, systemScheduler);
     const { results } = step(plan, undefined, [room], options);
     const stored = { timeMs: results.timeMs[7]!, value: results.value[7]! };
-    const question = { plan, read: [room], of: plan.items[0]!.output, stored, until: undefined };
+    const question = {
+      plan,
+      read: [room],
+      of: plan.items[0]!.output,
+      stored,
+      cuts: [{ firstMs: undefined, lastMs: undefined }],
+      until: undefined,
+    };
     const ended: string[] = [];
     const twice = async () => {
       await pool.explain(question);

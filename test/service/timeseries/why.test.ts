@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createPlan } from '../../../src/index.js';
+import { why } from '../../../src/inspect/index.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { createExplainer } from '../../../src/service/timeseries/read/why.js';
 import { item, minutes, openPosting, type Posting, START_MS } from '../operations/posted.js';
@@ -89,6 +91,39 @@ it('says if the samples of a result have changed since it was computed, once', a
   ]);
 });
 
+it.each([
+  ['Aggregate', { function: 'Sum', interval: 'Daily' }, 'Gt', { scalar: 100 }],
+  ['Aggregate', { function: 'Sum', interval: 'P10D' }, 'Gt', { scalar: 100 }],
+  ['CumulativeSum', {}, 'Gt', { scalar: 100 }],
+  ['ExponentialAverage', { halflife: 'PT6H' }, 'Round', { roundtodigits: 0 }],
+])('its steps have the results of all samples, also where the last step hides them: %s %j, %s', async (...chain) => {
+  // Zeros, of which the steps before could leave out thousands, and ones before them.
+  const flow = minutes('flow', 30_000, (i) => Number(i % 4000 < 1000));
+  const [first, parameters, last, lastParameters] = chain;
+  const id = `${first}-${Object.values(parameters).at(-1)}`;
+  const inner = { timeseriesId: `inner ${id}`, metric: 'Result' };
+  const outer = { timeseriesId: id, metric: 'Result' };
+  const operations = [
+    { operation: first, parameters, input: [{ timeseriesId: 'flow', metric: 'Raw' }], output: [inner] },
+    { operation: last, parameters: lastParameters, input: [inner], output: [outer] },
+  ];
+  const request = [{ metric: 'Result', processingType: 'stream', operations }];
+  await posting.write([flow]);
+  await posting.run(request);
+  const { timeMs } = await posting.stored(outer);
+  const at = timeMs[timeMs.length >> 1]!;
+  const expected = why(createPlan(request), [flow], outer, at);
+  const { body } = await ask(`${id}/why?metric=Result&time=${new Date(at).toISOString()}`);
+  const { steps } = body.data as { steps: { results: { samples: { val: number }[] }; inputs: Used[] }[] };
+  type Used = { used: { count: number } };
+  expect(steps.map(({ results }) => results.samples.map(({ val }) => val))).toEqual(
+    expected.steps.map(({ results }) => results.map(({ value }) => value)),
+  );
+  expect(steps.map(({ inputs }) => inputs.map(({ used }) => used.count))).toEqual(
+    expected.steps.map(({ inputs }) => inputs.map(({ used }) => used.length)),
+  );
+});
+
 it('others write while a result is explained, and are not waited for', async () => {
   const { context } = posting.service.service;
   const inline = createInlinePool();
@@ -107,7 +142,7 @@ it('others write while a result is explained, and are not waited for', async () 
   const { timestamp, val } = body.data[0] as { timestamp: string; val: number };
   const all = await Promise.all([explain('acme', of, timestamp), explain('acme', of, timestamp)]);
   expect(all.map((one) => one.val)).toEqual([val, val]);
-  expect(askedCount).toBe(2);
+  expect(askedCount).toBe(4);
   // One that fails does not hinder the next.
   await expect(explain('acme', { ...of, metric: 'None' }, timestamp)).rejects.toThrow('is not the result of an item');
   expect((await explain('acme', of, timestamp)).val).toBe(val);

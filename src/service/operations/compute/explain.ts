@@ -14,22 +14,44 @@ export interface Question {
   readonly of: SeriesReference;
   /** The stored result. */
   readonly stored: Sample;
+  /** The first and last times that were read of each source, if more samples are stored beyond them. */
+  readonly cuts: readonly Cut[];
   /** Up to where the item has read its sources, if it does not follow them. */
   readonly until: number | undefined;
 }
 
+export interface Cut {
+  readonly firstMs: number | undefined;
+  readonly lastMs: number | undefined;
+}
+
 export type Explanation = ReturnType<typeof describe>;
 
+export interface Explained {
+  readonly explanation: Explanation;
+  /** Whether it rests on the first or last sample that was read of a source with more: it may rest on those, too. */
+  readonly isCut: boolean;
+}
+
 /** Explains a result, in whichever thread it runs; undefined if the samples read do not give it bit for bit. */
-export function explain({ plan, read, of, stored, until }: Question): Explanation | undefined {
+export function explain({ plan, read, of, stored, cuts, until }: Question): Explained | undefined {
   try {
-    const explanation = why(plan, read, of, stored.timeMs, until === undefined ? {} : { until });
-    return Object.is(explanation.value, stored.value) ? describe(explanation) : undefined;
+    const found = why(plan, read, of, stored.timeMs, until === undefined ? {} : { until });
+    if (!Object.is(found.value, stored.value)) return undefined;
+    const isCut = read.some((series, at) => reaches(found, series, cuts[at]!));
+    return { explanation: describe(found), isCut };
   } catch (error) {
     // The samples do not reach far enough.
     if (error instanceof InputError) return undefined;
     throw error;
   }
+}
+
+function reaches({ sources }: Why, { timeseriesId, metric }: Series, { firstMs, lastMs }: Cut): boolean {
+  const of = sources.filter(({ series }) => series.timeseriesId === timeseriesId && series.metric === metric);
+  return of.some(({ used, leftOut }) =>
+    [...used, ...leftOut].some(({ timeMs }) => timeMs === firstMs || timeMs === lastMs),
+  );
 }
 
 function describe({ series, timeMs, value, steps, sources }: Why) {

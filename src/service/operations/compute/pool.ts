@@ -4,7 +4,7 @@ import type { Plan } from '../../../plan/plan.js';
 import type { Scheduler } from '../../context.js';
 import { unavailable } from '../../http/errors.js';
 import { builtScript, HungThreadError, Threads } from '../../threads.js';
-import { type Explanation, explain, type Question } from './explain.js';
+import { type Explained, explain, type Question } from './explain.js';
 import { type StepOptions, type StepResult, step } from './step.js';
 
 /** Computes steps of items, and explains results. */
@@ -15,7 +15,7 @@ export interface StepPool {
    *
    * @throws ServiceError 503 once the threads are closed.
    */
-  explain(question: Question): Promise<Explanation | undefined>;
+  explain(question: Question): Promise<Explained | undefined>;
   /** Returns work that needs the threads several times, and has `settled` wait for it. */
   track<Result>(work: Promise<Result>): Promise<Result>;
   /** Resolves once no such work runs. */

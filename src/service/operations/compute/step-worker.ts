@@ -1,5 +1,5 @@
 import { OutputLimitError, WindrowError } from '../../../core/errors.js';
-import { type Explanation, explain, type Question } from './explain.js';
+import { type Explained, explain, type Question } from './explain.js';
 import type { Answer, StepFailure, StepMessage } from './pool.js';
 import { type StepResult, step } from './step.js';
 
@@ -9,7 +9,7 @@ export function computeStep({ plan, state, chunks, options }: StepMessage): Answ
   return answer(() => step(plan, state, chunks, options));
 }
 
-export function explainResult(question: Question): Answer<Explanation | undefined> {
+export function explainResult(question: Question): Answer<Explained | undefined> {
   return answer(() => explain(question));
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { formatInstant } from '../../../core/instant.js';
 import { nextDouble } from '../../../core/next-double.js';
 import { concatenate, type Series, type SeriesReference, seriesName } from '../../../core/series.js';
@@ -6,6 +7,7 @@ import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest, notFound, type ServiceError } from '../../http/errors.js';
 import type { RouteParts } from '../../http/route.js';
+import type { Cut, Explanation } from '../../operations/compute/explain.js';
 import type { StepPool } from '../../operations/compute/pool.js';
 import { itemOfResult } from '../../operations/conflicts.js';
 import { storedDefinition } from '../../operations/request.js';
@@ -28,8 +30,9 @@ export function createExplainer({ context, pool }: Pick<RouteParts, 'context' | 
 }
 
 /**
- * Explains a stored result, from as many stored samples around it as it takes to recompute it bit for bit. A thread
- * does that, as it takes hundreds of runs.
+ * Explains a stored result, from as many stored samples around it as it takes to recompute it bit for bit, and until
+ * more samples change nothing: a step such as Gt or Round may give the same from too few. A thread does that, as it
+ * takes hundreds of runs.
  *
  * @throws ServiceError 404 for a series that is not the result of an item, or a time without a result.
  */
@@ -44,11 +47,14 @@ async function explainResult(
   const result = `${seriesName(of)} at ${formatInstant(timeMs)}`;
   const shard = (await placements.of(organisation)).shardOf(of.timeseriesId);
   await samples.log.load(storage, shard);
+  let last: (Explanation & { readonly itemId: string }) | undefined;
   for (let around = AROUND; around <= AROUND_MAX; around *= 8) {
     const found = await storage.read(shard, (tx) => readQuestion(tx, around));
     if (found === undefined) break;
-    const explanation = await pool.explain(found.question);
-    if (explanation !== undefined) return { ...explanation, itemId: found.itemId };
+    const explained = await pool.explain(found.question);
+    const told = explained && { ...explained.explanation, itemId: found.itemId };
+    if (told !== undefined && (found.isAll || isDeepStrictEqual(told, last))) return told;
+    last = explained?.isCut === false ? told : undefined;
     if (found.isAll) {
       throw badRequest(
         `${result} does not follow from the samples that are stored now: some were changed or deleted after it was ` +
@@ -56,6 +62,7 @@ async function explainResult(
       );
     }
   }
+  if (last !== undefined) return last;
   throw badRequest(
     `${result} comes from over ${AROUND_MAX} samples of a source, or over ${AROUND_TOTAL_MAX} of all, or does ` +
       'not follow from those that are stored now; export its sources, and ask `windrow why`',
@@ -75,14 +82,19 @@ async function explainResult(
     const read: Series[] = [];
     for (const source of plan.sources) read.push(await readAround(tx, source, around));
     const until = item.boundaryMs ?? undefined;
-    const isAll = read.every((one) => isAllAround(one, around));
-    return { question: { plan, read, of, stored: { timeMs, value }, until }, itemId: item.itemId, isAll };
+    const cuts = read.map((one) => cutOf(one, around));
+    const isAll = cuts.every(({ firstMs, lastMs }) => firstMs === undefined && lastMs === undefined);
+    return { question: { plan, read, of, stored: { timeMs, value }, cuts, until }, itemId: item.itemId, isAll };
   }
 
-  /** Whether the series has no more samples on either side. */
-  function isAllAround({ timeMs: times }: Series, around: number): boolean {
+  /** Where more samples may be stored than were read. */
+  function cutOf({ timeMs: times }: Series, around: number): Cut {
     const beforeCount = firstAtOrAfter(times, 0, times.length, timeMs);
-    return beforeCount < around && times.length - beforeCount < around;
+    const afterCount = times.length - beforeCount;
+    return {
+      firstMs: beforeCount < around ? undefined : times[0],
+      lastMs: afterCount < around ? undefined : times.at(-1),
+    };
   }
 
   async function noResult(tx: Reader): Promise<ServiceError> {
