@@ -148,8 +148,30 @@ export function* splitRequest(plan: Plan): Generator<ItemDefinition> {
     const others = [...closureOf(index, readsOf)].filter((other) => other !== index).sort((a, b) => a - b);
     const request = [...others, index].map((at) => plan.request[at]);
     // The plan of a request of one item is that item's plan.
-    yield { posted, ...definitionOf(request, plan.request.length === 1 ? plan : planEvery(request)) };
+    const definition = definitionOf(request, plan.request.length === 1 ? plan : planEvery(request));
+    const isOfAll = definition.plan.every !== undefined && !isPattern(definition.output);
+    yield { posted, ...(isOfAll ? definitionOf(neededOf(plan, [...others, index])) : definition) };
   }
+}
+
+/**
+ * Items, of which the last has a result without a pattern, with those steps alone that this result rests on: others may
+ * have patterns, and would make the item one of each member.
+ */
+function neededOf({ request, steps, items }: Plan, indices: readonly number[]): unknown[] {
+  // A loop over a set also visits what is added during the loop.
+  const needed = new Set([items[indices.at(-1)!]!.step]);
+  for (const at of needed) for (const { from, index } of steps[at]!.inputs) if (from === 'step') needed.add(index);
+  const pointers = new Set([...needed].map((at) => steps[at]!.pointer));
+  return indices.flatMap((item) => {
+    const posted = request[item] as PlannedItem; // planned, so it has this form
+    const operations = posted.operations.filter((_, at) => pointers.has(`/${item}/operations/${at}`));
+    const [output] = operations.at(-1)?.output ?? [];
+    if (output === undefined) return [];
+    // Where the last step of another item is left out, its metric is no longer that of a result.
+    const isLast = operations.at(-1) === posted.operations.at(-1);
+    return [{ ...posted, operations, metric: isLast ? posted.metric : output.metric }];
+  });
 }
 
 /** How many items to register before yielding. */

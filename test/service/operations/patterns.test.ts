@@ -82,6 +82,51 @@ describe('an item with a pattern, in the worker', () => {
     await expectBatch(highest, first);
   });
 
+  it.each([
+    ['reads a step of an item with a pattern', true],
+    ['has a step of a pattern that nothing reads', false],
+  ])('is none where its result is one of no pattern, though it %s', async (_, isShared) => {
+    rig = await openRig({ groups: 1 });
+    const series = (timeseriesId: string, metric: string) => [{ timeseriesId, metric }];
+    const hourly = (input: string, output: string) => ({
+      operation: 'Aggregate',
+      parameters: { function: 'Average', interval: 'Hourly' },
+      input: series(input, 'Raw'),
+      output: series(output, 'Mean'),
+    });
+    const steps = [
+      hourly('zone-{n}', 'zone-{n}'),
+      hourly('outside', 'outside'),
+      {
+        operation: 'Sub',
+        parameters: {},
+        input: [...series('zone-{n}', 'Mean'), ...series('outside', 'Mean')],
+        output: series('zone-{n}', 'Above'),
+      },
+    ];
+    const rounded = {
+      operation: 'Round',
+      parameters: { roundtodigits: 1 },
+      input: series('outside', 'Mean'),
+      output: series('outside', 'Rounded'),
+    };
+    const request = isShared
+      ? [
+          { metric: 'Above', processingType: 'stream', operations: steps },
+          { metric: 'Rounded', processingType: 'stream', operations: [rounded] },
+        ]
+      : [{ metric: 'Rounded', processingType: 'stream', operations: [...steps.slice(0, 2), rounded] }];
+    await rig.append(change(outside, 0, 200));
+    await rig.append(change(zones[0]!, 0, 200));
+    await rig.register(request);
+    await rig.worker().onIdle();
+    await expectBatch(request, [zones[0]!, outside]);
+    const { shards } = await rig.context.placements.of(rig.organisation);
+    expect(shards).toHaveLength(1);
+    // The pattern, its member, and the plain item; or that alone.
+    expect(await rig.items()).toHaveLength(isShared ? 3 : 1);
+  });
+
   it('equals a stream over the same samples in the library', async () => {
     rig = await openRig();
     await rig.register(means);
