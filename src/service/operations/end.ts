@@ -1,14 +1,10 @@
-import type { SeriesReference } from '../../core/series.js';
 import { inTurns } from '../../storage/next-turn.js';
 import { equal, type Transaction } from '../../storage/storage.js';
 import {
-  BASE_ORDINAL,
   dueAtOnce,
   type EndedPatternRow,
   endedPatterns,
   type ItemRow,
-  itemCheckpoints,
-  itemSources,
   items,
   itemWork,
   requestTransactions,
@@ -16,38 +12,14 @@ import {
 import type { ServiceContext } from '../context.js';
 import { moveRequestTransaction } from '../status/request-states.js';
 import { noteChange } from './catalog.js';
+import { forgetWork } from './forget-work.js';
 import { dropReplicas } from './replicas.js';
 import { ITEMS_PER_TURN } from './request.js';
 import { endRequestTransactions } from './request-transactions.js';
-import { sourcesOf } from './sources.js';
+import { successorOf } from './successor.js';
 
 /** How many members of patterns one transaction registers or deletes, as others wait for it: each takes about 1 ms. */
 export const MEMBERS_PER_TRANSACTION = 50;
-
-/**
- * Deletes the sources, state and work of items.
- *
- * @param keepingBase those of them that go on from their base.
- * @returns the series that they read
- */
-export async function forgetWork(
-  tx: Transaction,
-  organisation: string,
-  itemIds: readonly string[],
-  keepingBase: readonly string[] = [],
-): Promise<readonly SeriesReference[]> {
-  const where = [...equal({ organisation }), ['itemId', 'in', itemIds]] as const;
-  const sources = await sourcesOf(tx, organisation, itemIds);
-  await tx.delete(itemSources, where);
-  const without = itemIds.filter((itemId) => !keepingBase.includes(itemId));
-  await tx.delete(itemCheckpoints, [...equal({ organisation }), ['itemId', 'in', without]]);
-  if (keepingBase.length > 0) {
-    const later = ['ordinal', '>', BASE_ORDINAL] as const;
-    await tx.delete(itemCheckpoints, [...equal({ organisation }), ['itemId', 'in', keepingBase], later]);
-  }
-  await tx.delete(itemWork, where);
-  return sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
-}
 
 /** Ends an item. Its results are deleted too, or kept as a series that clients may write from then on. */
 export async function deleteItem(
@@ -69,9 +41,10 @@ export async function deleteItem(
 
 /**
  * Ends an item with a pattern, and with it the items of its members: some here, and the rest by the worker, so that
- * others need not wait for thousands of them.
+ * others need not wait for thousands of them. If it was posted again, the one after it takes over those that it would
+ * compute alike.
  *
- * @param memberRoom how many members to delete here.
+ * @param memberRoom how many members to take over or delete here.
  */
 export async function endPattern(
   context: ServiceContext,
@@ -91,7 +64,7 @@ export async function endPattern(
 }
 
 /**
- * Deletes members of a pattern that was ended. If there may be more, they are left to the worker, which calls this in a
+ * Deletes members of a pattern that was ended, or hands them over. If there may be more, they are left to the worker, which calls this in a
  * transaction apart from its own, since it reads in the log what others have deleted.
  */
 export async function deleteMembers(
@@ -110,10 +83,13 @@ export async function deleteMembers(
           ...(passedCommit === null ? {} : { after: [passedCommit, passedId] }),
           limit: memberRoom,
         });
+  const successor = areResultsKept || found.length === 0 ? undefined : await successorOf(tx, ended);
   for await (const member of inTurns(found, ITEMS_PER_TURN)) {
     const item = member.itemId === null ? undefined : await tx.get(items, { organisation, itemId: member.itemId });
     // An item that was registered by itself since is no longer a member.
-    if (item?.transactionId === member.transactionId) await deleteItem(context, tx, item, areResultsKept);
+    if (item?.transactionId !== member.transactionId) continue;
+    if (successor !== undefined && (await successor.takeOver(context, tx, item))) continue;
+    await deleteItem(context, tx, item, areResultsKept);
   }
   const last = found.at(-1);
   if (found.length >= memberRoom) {

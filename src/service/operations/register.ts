@@ -1,19 +1,14 @@
 import { groupBy } from '../../core/group.js';
-import { type SeriesReference, seriesKey, seriesName, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { seriesName } from '../../core/series.js';
 import { nextTurn } from '../../storage/next-turn.js';
-import { NO_COLUMNS } from '../../storage/samples/samples.js';
-import type { SampleStore } from '../../storage/samples/store.js';
 import type { Placement } from '../../storage/shard.js';
 import { equal, type Transaction } from '../../storage/storage.js';
 import {
-  AFTER_REPLICATION_MS,
   dueAtOnce,
   EVERY_SERIES,
-  type ItemRow,
   itemSources,
   items,
   itemWork,
-  NOT_COMPUTED,
   type RequestTransactionRow,
   requestTransactions,
 } from '../../storage/tables/operations.js';
@@ -21,16 +16,11 @@ import { createId, type ServiceContext } from '../context.js';
 import { badRequest } from '../http/errors.js';
 import type { ChildStates } from '../status/request-states.js';
 import { noteChange } from './catalog.js';
-import { checkConflicts, type ItemScope, itemsOfResults } from './conflicts.js';
-import { endPattern, forgetWork, MEMBERS_PER_TRANSACTION } from './end.js';
-import { addReplicas, dropReplicas } from './replicas.js';
+import { checkConflicts, type ItemScope } from './conflicts.js';
+import { endPattern, MEMBERS_PER_TRANSACTION } from './end.js';
+import { itemRow, registerEach } from './register-each.js';
 import { type ItemDefinition, isPattern } from './request.js';
-import {
-  childTransaction,
-  endRequestTransactions,
-  type Registration,
-  requestTransaction,
-} from './request-transactions.js';
+import { childTransaction, type Registration, requestTransaction } from './request-transactions.js';
 
 /** The open transactions of an organisation's shards. */
 export interface OpenShards {
@@ -159,139 +149,11 @@ function slicesOf(definitions: readonly ItemDefinition[]): readonly (readonly It
 const ITEMS_PER_SLICE = 50;
 
 /**
- * Registers items with different results, each of which replaces any existing item with the same result.
- *
- * @param newIdOf the id of an item that replaces none.
- * @returns their transactions.
- */
-export async function registerEach(
-  context: ServiceContext,
-  tx: Transaction,
-  registration: Registration,
-  definitions: readonly ItemDefinition[],
-  parentId: string,
-  newIdOf: (definition: ItemDefinition) => string = () => createId(context),
-): Promise<readonly RequestTransactionRow[]> {
-  const { samples, clock } = context;
-  const { organisation } = registration.principal;
-  const outputs = definitions.map(({ output }) => output);
-  const existingOf = await itemsOfResults(tx, samples, organisation, outputs);
-  const registered = definitions.map((definition) => {
-    const existing = existingOf.get(seriesKey(definition.output));
-    const itemId = existing?.itemId ?? newIdOf(definition);
-    const child = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
-    return { definition, existing, itemId, child };
-  });
-  const children = registered.map(({ child }) => child);
-  await tx.insertAll(requestTransactions, children);
-  await nextTurn();
-  const added = registered.filter(({ existing }) => existing === undefined);
-  // A series of this name may exist, but has no samples, as was checked: what clients wrote to it is deleted.
-  for (const { definition } of added) await samples.drop(tx, organisation, definition.output);
-  const results = added.map(({ definition: { output }, itemId }) => ({ ...output, itemId }));
-  if (results.length > 0) await samples.createResults(tx, organisation, results);
-  await nextTurn();
-  const sourcesBefore = await replaceItems(context, tx, organisation, registered);
-  const nowMs = clock.nowMs();
-  const rowOf = ({ definition, child, itemId, existing }: Registered): ItemRow =>
-    itemRow(definition, child, { organisation, itemId, nowMs, existing });
-  await tx.insertAll(items, added.map(rowOf));
-  for (const one of registered) if (one.existing !== undefined) await tx.put(items, rowOf(one));
-  await nextTurn();
-  const sources = registered.flatMap(({ definition, itemId }) =>
-    definition.plan.sources.map(({ timeseriesId, metric }) => ({ organisation, timeseriesId, metric, itemId })),
-  );
-  await tx.insertAll(itemSources, sources);
-  await nextTurn();
-  const placement = await context.placements.in(tx, organisation);
-  await addReplicas(tx, placement, organisation, sources);
-  await dropReplicas(context, tx, organisation, sourcesBefore);
-  const work = registered.map(({ definition, itemId }) => {
-    const isWaiting = definition.plan.sources.some(({ timeseriesId }) => placement.shardOf(timeseriesId) !== tx.shard);
-    return { organisation, itemId, dueMs: isWaiting ? AFTER_REPLICATION_MS : dueAtOnce(nowMs), attemptCount: 0 };
-  });
-  await tx.insertAll(itemWork, work);
-  await nextTurn();
-  return children;
-}
-
-interface Registered {
-  readonly definition: ItemDefinition;
-  /** The item that it replaces. */
-  readonly existing: ItemRow | undefined;
-  readonly itemId: string;
-  readonly child: RequestTransactionRow;
-}
-
-/** Ends what was begun for items that are replaced. @returns the series that they read */
-async function replaceItems(
-  { samples }: ServiceContext,
-  tx: Transaction,
-  organisation: string,
-  registered: readonly Registered[],
-): Promise<readonly SeriesReference[]> {
-  const replaced = registered.flatMap(({ definition, existing, child }) =>
-    existing === undefined ? [] : [{ definition, existing, message: `replaced by transaction ${child.transactionId}` }],
-  );
-  if (replaced.length === 0) return [];
-  await endRequestTransactions(
-    tx,
-    organisation,
-    replaced.map(({ existing, message }) => ({ item: existing, message })),
-  );
-  // What retention has deleted cannot be computed again.
-  const keepingBase: string[] = [];
-  for (const { existing, definition } of replaced) {
-    const isSame = existing.planHash === definition.planHash;
-    const isNeeded = isSame && (await samples.forgottenMs(tx, organisation, definition.plan.sources)) !== undefined;
-    if (isNeeded) keepingBase.push(existing.itemId);
-  }
-  const itemIds = replaced.map(({ existing }) => existing.itemId);
-  const sourcesBefore = await forgetWork(tx, organisation, itemIds, keepingBase);
-  // Results of the same plan are replaced where they differ; until then they stay readable.
-  const outdated = replaced.filter(({ existing, definition }) => existing.planHash !== definition.planHash);
-  await deleteResults(
-    samples,
-    tx,
-    organisation,
-    outdated.map(({ existing }) => existing),
-  );
-  return sourcesBefore;
-}
-
-function itemRow(
-  { output, processingType, frequencyMs, request, posted, planHash }: ItemDefinition,
-  { state, transactionId }: RequestTransactionRow,
-  own: { organisation: string; itemId: string; nowMs: number; existing: ItemRow | undefined },
-): ItemRow {
-  const { organisation, itemId, nowMs, existing } = own;
-  return {
-    organisation,
-    itemId,
-    timeseriesId: output.timeseriesId,
-    metric: output.metric,
-    processingType,
-    frequencyMs,
-    request: JSON.stringify(request),
-    posted: JSON.stringify(posted),
-    // Whoever computes it says so: during an upgrade, another version may.
-    engineVersion: existing?.planHash === planHash ? existing.engineVersion : NOT_COMPUTED,
-    planHash,
-    state,
-    boundaryMs: null,
-    transactionId,
-    revision: (existing?.revision ?? 0) + 1,
-    createdMs: existing?.createdMs ?? nowMs,
-    updatedMs: nowMs,
-  };
-}
-
-/**
  * Registers an item whose ids are patterns, and replaces any existing one with the same result. It computes nothing:
  * the worker registers an item for each member, be its series there already or come later.
  *
  * @param elsewhere its transaction in another shard, as `child`, if it is registered there already; and how many
- *   members of the one before to delete at once.
+ *   members of the one before to take over or delete at once.
  */
 async function registerPattern(
   context: ServiceContext,
@@ -304,7 +166,6 @@ async function registerPattern(
   const { organisation } = registration.principal;
   const { timeseriesId, metric } = definition.output;
   const [existing] = await tx.find(items, { where: equal({ organisation, timeseriesId, metric }) });
-  if (existing !== undefined) await endPattern(context, tx, existing, { areResultsKept: false, memberRoom });
   const itemId = elsewhere?.itemId ?? createId(context);
   const own = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
   const child = { ...own, transactionId: elsewhere?.transactionId ?? own.transactionId };
@@ -314,22 +175,7 @@ async function registerPattern(
   await tx.put(items, itemRow(definition, row, { organisation, itemId, nowMs: context.clock.nowMs(), existing }));
   await tx.insert(itemSources, { organisation, ...EVERY_SERIES, itemId });
   await tx.put(itemWork, { organisation, itemId, dueMs: dueAtOnce(context.clock.nowMs()), attemptCount: 0 });
+  // Now that it can take over members of the one before.
+  if (existing !== undefined) await endPattern(context, tx, existing, { areResultsKept: false, memberRoom });
   return row;
-}
-
-/** Deletes the samples of results, final and provisional; the series stay. */
-async function deleteResults(
-  samples: SampleStore,
-  tx: Transaction,
-  organisation: string,
-  results: readonly ItemRow[],
-): Promise<void> {
-  const [first] = results;
-  if (first === undefined) return;
-  const deleted = { fromMs: TIME_MS_MIN, untilMs: TIME_MS_END };
-  const changes = results.map(({ timeseriesId, metric }) => ({ timeseriesId, metric, ...NO_COLUMNS, deleted }));
-  await samples.append(tx, organisation, changes, { itemId: first.itemId });
-  for (const { timeseriesId, metric } of results) {
-    await samples.setProvisional(tx, organisation, { timeseriesId, metric, ...NO_COLUMNS });
-  }
 }

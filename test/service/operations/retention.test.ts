@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { planEvery, runEvery } from '../../../src/engine/every/index.js';
 import { runBatch, type Series } from '../../../src/index.js';
 import { setRetention } from '../../../src/service/identity/retention.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
@@ -409,6 +410,29 @@ describe('retention waits', () => {
     await rig.register(request);
     await rig.worker().onIdle();
     expect(await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true)).toEqual(before);
+  });
+
+  it('and the members of a pattern that is posted again have the results of what was deleted', async () => {
+    await open();
+    const request = [item('Aggregate', { function: 'Sum', interval: 'PT30M' }, ['{n}'], '{n}-sum')];
+    await rig.register(request);
+    await rig.append(change(long, 0, 300));
+    await rig.worker().onIdle();
+    await rig.deleteBefore(START_MS + 3 * HOUR_MS);
+    expect(await firstLeft(rig)).toBe(START_MS + 3 * HOUR_MS);
+    const sum = { timeseriesId: `${long.timeseriesId}-sum`, metric: 'Result' };
+    const before = await rig.stored(sum, true);
+    expect(before.timeMs[0]).toBe(START_MS);
+    for (let time = 0; time < 2; time++) {
+      await rig.register(request);
+      await rig.kill();
+      await rig.worker().onIdle();
+      expect(await rig.stored(sum, true)).toEqual(before);
+    }
+    await rig.append(change(long, 300, 400));
+    await rig.worker().onIdle();
+    const [expected] = runEvery(planEvery(request), [long]).series;
+    expectSame([{ ...sum, ...(await rig.stored(sum)) }], [expected!]);
   });
 
   it('for an item to begin again whose samples change while a thread prepares it', async () => {

@@ -1,8 +1,6 @@
-import { RequestError } from '../../../core/errors.js';
 import { filled } from '../../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../../core/series.js';
 import { SourceMatcher } from '../../../core/source-matcher.js';
-import { filledRequest } from '../../../plan/patterns.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 import { equal, type Reader } from '../../../storage/storage.js';
 import {
@@ -23,8 +21,9 @@ import { addChild, moveOwnState } from '../../status/request-states.js';
 import { nameProblem } from '../../timeseries/names.js';
 import { noteChange } from '../catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
-import { registerEach } from '../register.js';
-import { definitionOf, type ItemDefinition, storedPattern } from '../request.js';
+import { memberDefinition, memberRegistration } from '../member.js';
+import { registerEach } from '../register-each.js';
+import { storedPattern } from '../request.js';
 import type { ItemSession } from './item.js';
 
 /** An item with patterns, as of the catalogue's commit. */
@@ -244,7 +243,7 @@ export class PatternMembers {
     const organisation = this.#organisation;
     for (const pattern of this.#patterns) {
       for (const { member } of pattern.results.placesOf(result)) {
-        for (const { timeseriesId, metric } of definitionOfMember(pattern, member!)?.plan.sources ?? []) {
+        for (const { timeseriesId, metric } of memberDefinition(pattern.request, member!)?.plan.sources ?? []) {
           const source = { timeseriesId, metric };
           const isOfMember = pattern.sources.placesOf(source).some((place) => place.member === member);
           if (!isOfMember || (await session.tx.get(series, { organisation, ...source })) === undefined) continue;
@@ -292,7 +291,7 @@ export class PatternMembers {
     const problem = nameProblem(output.timeseriesId);
     if (problem !== undefined) return refuse(`its id is not ${problem}`);
     session.memberRoom--;
-    const definition = definitionOfMember(pattern, member);
+    const definition = memberDefinition(pattern.request, member);
     if (definition === undefined)
       return refuse('with the name filled in, an id would itself be a pattern, or have a `*`');
     try {
@@ -311,7 +310,7 @@ export class PatternMembers {
       return refuse(error.message);
     }
     await noteRefusal(session, transaction, (message) => withoutRefusal(message, seriesName(output)));
-    const registration = registrationOf(transaction);
+    const registration = memberRegistration(transaction);
     const [child] = await registerEach(context, writer, registration, [definition], transaction.transactionId);
     await addChild(writer, transaction, child!.state as 'Created');
     return true;
@@ -332,22 +331,4 @@ async function noteRefusal(
   const message = change(before);
   if (message === before) return;
   await writer.update(requestTransactions, equal({ organisation, transactionId }), { message });
-}
-
-/** Undefined for a member whose ids no request could name: filled in, they would be patterns or have a `*`. */
-function definitionOfMember(pattern: Pattern, member: string): ItemDefinition | undefined {
-  const request = filledRequest(pattern.request, member);
-  try {
-    const definition = definitionOf(request);
-    return definition.plan.every === undefined ? { posted: request.at(-1), ...definition } : undefined;
-  } catch (error) {
-    // The pattern itself was checked, so nothing but its ids can be at fault.
-    if (error instanceof RequestError) return undefined;
-    throw error;
-  }
-}
-
-/** Members are registered on behalf of the client that registered their pattern. */
-function registrationOf({ organisation, clientId, correlationId, receivedMs }: RequestTransactionRow) {
-  return { principal: { organisation, clientId }, correlationId, receivedMs };
 }
