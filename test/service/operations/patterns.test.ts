@@ -184,6 +184,30 @@ describe('an item with a pattern, over HTTP', () => {
     expect((await posting.stored(result('zone-1'))).timeMs).toHaveLength(0);
   });
 
+  it.each([1, 8])(
+    'says which of its results another pattern has, until that is deleted, over %i groups',
+    async (groups) => {
+      posting = await openPosting({}, 'acme', groups);
+      await posting.write(zones.slice(0, 2));
+      await posting.run(means);
+      const named = [item('Aggregate', { function: 'Max', interval: 'Hourly' }, ['zone-{m}'], 'zone-{m}')];
+      await posting.run(named);
+      const find = async (id: string) => (await items()).find(({ timeseriesId }) => timeseriesId === id)!;
+      const has =
+        'it is a result of the pattern zone-{n}/Result, which was registered before; delete that to have this one';
+      const { message } = await find('zone-{m}');
+      expect(message?.split('\n').sort()).toEqual([
+        `not computed: zone-1/Result: ${has}`,
+        `not computed: zone-2/Result: ${has}`,
+      ]);
+      await posting.call('DELETE', `/core/operations/${(await find('zone-{n}')).itemId}`);
+      await posting.service.service.worker.onIdle();
+      const { itemId, message: now } = await find('zone-{m}');
+      expect(now).toBeNull();
+      expect([(await find('zone-1')).pattern, (await find('zone-2')).pattern]).toEqual([itemId, itemId]);
+    },
+  );
+
   it.each([1, 8])('names each member that it has no item for, over %i groups', async (groups) => {
     posting = await openPosting({}, 'acme', groups);
     const ids = ['zone-1', 'zone-2', 'zone-3', 'zone-4'];

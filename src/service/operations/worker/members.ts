@@ -261,12 +261,33 @@ export class PatternMembers {
       if (member === undefined) continue;
       const output = { timeseriesId: filled(pattern.row.timeseriesId, member), metric: pattern.row.metric };
       // A separately registered item takes precedence, and an existing member stays as it is.
-      if ((await itemOfResult(session.tx, this.#organisation, output)) !== undefined) continue;
+      const existing = await itemOfResult(session.tx, this.#organisation, output);
+      if (existing !== undefined) {
+        await this.#noteOther(session, pattern, existing);
+        continue;
+      }
       if (!(await this.#registerMember(session, pattern, member, output))) continue;
       count++;
       for (const other of this.#patterns) count += await this.#register(session, other, output);
     }
     return count;
+  }
+
+  /** Says in the transaction of a pattern that a result is already computed for another pattern. */
+  async #noteOther(session: MemberSession, pattern: Pattern, existing: ItemRow): Promise<void> {
+    const organisation = this.#organisation;
+    const { transactionId } = existing;
+    const child = await session.tx.get(requestTransactions, { organisation, transactionId });
+    const other = this.#patterns.find(({ row }) => row.transactionId === child?.parentId);
+    if (other === undefined || other === pattern) return;
+    await session.writeTransitions();
+    const transaction = await session.tx.get(requestTransactions, {
+      organisation,
+      transactionId: pattern.row.transactionId,
+    });
+    if (transaction === undefined) return;
+    const reason = `it is a result of ${nameOf(other.row)}, which was registered before; delete that to have this one`;
+    await noteRefusal(session, transaction, (message) => withRefusal(message, seriesName(existing), reason));
   }
 
   /** @returns false if it cannot be registered; the pattern's transaction then says why. */
