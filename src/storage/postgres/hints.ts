@@ -18,6 +18,8 @@ const BACKEND = 'SELECT pg_backend_pid() AS "id"';
 
 /** How often to poll for commits without a notification. */
 const POLL_MS = 500;
+/** How long a poll that is under way may take when the store is closed. */
+const CLOSE_MS_MAX = 1000;
 
 /**
  * Finds commits of other processes, by LISTEN and by polling, and notifies others of this process's. Notifications are
@@ -85,7 +87,10 @@ export class Hints {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#endSleep();
+    // A connection whose other end has gone without a word answers no poll for a quarter of a minute.
+    const timer = setTimeout(() => this.#connection?.cut(), CLOSE_MS_MAX);
     await this.#running;
+    clearTimeout(timer);
     this.#connection?.close();
   }
 

@@ -122,6 +122,9 @@ export async function migrate(
   }
 }
 
+/** The schema of the tables; a cast takes its name for one in lower case, unless it is quoted. */
+const OWN_SCHEMA = 'quote_ident(current_schema())::regnamespace';
+
 /**
  * Has PostgreSQL look at tables of which it knows nothing yet: until it does so by itself, within a minute of their
  * first rows, it may look for one item by an index that finds all of its organisation.
@@ -129,7 +132,7 @@ export async function migrate(
 export async function analyzeNew(connection: Connection, { tables = ownTables }: Schema): Promise<void> {
   const names = tables.map(({ name }) => `'${name}'`).join(', ');
   const [found = []] = await connection.exec(
-    `SELECT "relname" AS "name" FROM pg_class WHERE "relnamespace" = current_schema()::regnamespace
+    `SELECT "relname" AS "name" FROM pg_class WHERE "relnamespace" = ${OWN_SCHEMA}
       AND "relkind" = 'r' AND "relname" IN (${names}) AND "reltuples" <= 0 AND pg_relation_size("oid") > 0`,
   );
   if (found.length === 0) return;
@@ -141,7 +144,7 @@ export async function analyzeNew(connection: Connection, { tables = ownTables }:
 async function readVersion(connection: Connection, address: string, newest: number): Promise<number> {
   // From the catalogue: within a transaction, PostgreSQL caches that a name was not found.
   const [found = []] = await connection.exec(
-    `SELECT FROM pg_class WHERE "relname" = 'windrow_meta' AND "relnamespace" = current_schema()::regnamespace`,
+    `SELECT FROM pg_class WHERE "relname" = 'windrow_meta' AND "relnamespace" = ${OWN_SCHEMA}`,
   );
   if (found.length === 0) return 0;
   // As JSON, since another program's table of this name has other columns.
@@ -174,7 +177,7 @@ async function refuseOthers(connection: Connection, address: string, tables: rea
         SELECT "relname" AS "name", "relnamespace" AS "schema" FROM pg_class
         UNION SELECT "typname", "typnamespace" FROM pg_type
       ) AS "taken"
-      WHERE "schema" = current_schema()::regnamespace AND "name" IN (${names.map((name) => `'${name}'`).join(', ')})
+      WHERE "schema" = ${OWN_SCHEMA} AND "name" IN (${names.map((name) => `'${name}'`).join(', ')})
       ORDER BY "name"`,
   );
   if (taken.length > 0)

@@ -52,7 +52,7 @@ const sessionOf = ({ lockMsMax }: TimeLimits) => `
   SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
   SELECT set_config("name", '0', false) FROM pg_settings
     WHERE "name" IN ('idle_session_timeout', 'transaction_timeout') AND "setting" <> '0';
-  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
   SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly",
     current_setting('server_version_num')::int AS "version", current_setting('server_encoding') AS "encoding",
     CASE WHEN pg_is_in_recovery() THEN NULL ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS "timeline"`;

@@ -40,6 +40,8 @@ export class ShardWriter {
   #running: Promise<void> | undefined;
   #groupCount = 0;
   #failureCount = 0;
+  /** How many jobs the next group takes at most: those that a group had taken before one whose statement was refused. */
+  #jobsMax = Number.POSITIVE_INFINITY;
 
   constructor(parts: WriterParts, shards: readonly number[]) {
     this.#parts = parts;
@@ -72,8 +74,10 @@ export class ShardWriter {
     const { announcer, notify } = this.#parts;
     const taken: Job[] = [];
     const sent: OwnCommits[] = [];
+    const jobsMax = this.#jobsMax;
+    this.#jobsMax = Number.POSITIVE_INFINITY;
     const queue: JobQueue = {
-      isEmpty: () => this.#queue.length === 0,
+      isEmpty: () => this.#queue.length === 0 || taken.length >= jobsMax,
       take: () => {
         const job = this.#queue.shift()!;
         taken.push(job);
@@ -201,7 +205,10 @@ export class ShardWriter {
     const isFaultOfLast = error instanceof PostgresFailure && FAULTS_OF_JOBS.has(error.kind);
     const failed = taken.length === 0 ? this.#queue.splice(0) : isFaultOfLast ? taken.slice(-1) : taken;
     for (const job of failed) job.reject(error);
-    if (isFaultOfLast) this.#queue.unshift(...taken.slice(0, -1));
+    const others = isFaultOfLast ? taken.slice(0, -1) : [];
+    this.#queue.unshift(...others);
+    // Alone: with those that came since, one more that is refused would undo them again, and so on for ever.
+    if (others.length > 0) this.#jobsMax = others.length;
     return 0;
   }
 }

@@ -100,3 +100,33 @@ it('a lower number never takes the place of a higher one that others are to know
   end();
   await expect.poll(() => sent).toEqual(['3:7', '3:9']);
 });
+
+it('a close does not wait for a poll that nobody answers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let pollCount = 0;
+  let fail = (): void => {};
+  let isCut = false;
+  const connection = {
+    exec: async (sql: string) => {
+      if (sql.includes('FROM "windrow_shard"') && ++pollCount === 2) {
+        await new Promise<void>((_, reject) => (fail = () => reject(new Error('cut'))));
+      }
+      return [[{ id: 1, shard: 0, commit: 1 }]];
+    },
+    onNotification: () => {},
+    close: () => {},
+    cut: () => {
+      isCut = true;
+      fail();
+    },
+  } as unknown as Connection; // `as`: this is what Hints uses of one
+  const hints = new Hints({ announcer: new Announcer(), connect: async () => connection, name: 'own', session: 1 });
+  await hints.start({ exec: async () => [[{ id: 2 }]] } as unknown as Connection);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(pollCount).toBe(2);
+  const closing = hints.close();
+  await vi.advanceTimersByTimeAsync(1000);
+  await closing;
+  expect(isCut).toBe(true);
+});

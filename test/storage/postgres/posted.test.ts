@@ -22,6 +22,22 @@ const append = (tx: Transaction, part: number) =>
     offset: null,
   });
 
+it.runIf(hasPostgres).each(['off', 'local'])(
+  'a commit waits for what confirms it, also with synchronous_commit=%s',
+  async (given) => {
+    const through = (address: string) => `${address}&options=-c%20synchronous_commit%3D${given}`;
+    const { storage, database, dispose } = await openTemporaryPostgres({}, through);
+    onTestFinished(dispose);
+    await database.query(`
+    CREATE FUNCTION tell() RETURNS trigger AS $$ BEGIN
+      RAISE EXCEPTION 'it is %', current_setting('synchronous_commit');
+    END $$ LANGUAGE plpgsql;
+    CREATE TRIGGER tell BEFORE INSERT ON throttles FOR EACH ROW EXECUTE FUNCTION tell()`);
+    const put = storage.transaction(SHARD, (tx) => tx.put(throttles, row('a')));
+    await expect(put).rejects.toThrow('it is on');
+  },
+);
+
 describe.runIf(hasPostgres)('a statement whose answer is not awaited', () => {
   const openWith = async (condition: string, sqlState: string) => {
     const opened = await openTemporaryPostgres();
@@ -75,6 +91,23 @@ describe.runIf(hasPostgres)('a statement whose answer is not awaited', () => {
       { status: 'fulfilled' },
     ]);
     expect(await subjects()).toEqual(['a', 'c']);
+  });
+
+  it('and is refused again and again, does not hold up the works of others', async () => {
+    const { put, subjects } = await openWith('false', '22000');
+    let refusedCount = 0;
+    let isOver = false;
+    const refuse = async (): Promise<void> => {
+      while (!isOver && refusedCount < 2000) {
+        await put(randomBytes(3000).toString('base64')).catch(() => refusedCount++);
+      }
+    };
+    const refusing = Array.from({ length: 20 }, refuse);
+    for (const name of ['a', 'b', 'c']) await put(name);
+    isOver = true;
+    await Promise.all(refusing);
+    expect(refusedCount).toBeLessThan(500);
+    expect(await subjects()).toEqual(['a', 'b', 'c']);
   });
 
   it('adds a row to a log once: the second of the same key undoes its own work', async () => {

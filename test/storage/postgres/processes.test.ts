@@ -418,8 +418,11 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
   });
 
   it('processes of another store of the database, in a schema of its own, have no share of this one', async () => {
-    await database.query('CREATE SCHEMA "beside" AUTHORIZATION "windrow"');
-    const beside = await open({ address: `${database.address}&options=-c%20search_path%3Dbeside` });
+    // In lower case, its name would be another one.
+    await database.query('CREATE SCHEMA "Be side" AUTHORIZATION "windrow"');
+    const address = `${database.address}&options=-c%20search_path%3D%22Be%5C%20side%22`;
+    await (await open({ address })).close();
+    const beside = await open({ address });
     const storage = await open();
     const shards = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
     const ofAll = <Result>(work: (shard: number) => Promise<Result>) => Promise.all(shards.map(work));
