@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, RegisterOptions } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
 import { describeValue } from '../core/errors.js';
 import { prepareDataDirectory } from '../storage/data-directory.js';
 import { OpeningStorage, openStorage, type Waiting } from '../storage/index.js';
@@ -31,21 +31,6 @@ export interface ServiceOptions {
   readonly passwordCost?: PasswordCost;
 }
 
-/** All there are, with those of Fastify's `register`. */
-const optionNames: Readonly<Record<keyof ServiceOptions | keyof RegisterOptions, true>> = {
-  dataDirectory: true,
-  store: true,
-  storage: true,
-  settings: true,
-  clock: true,
-  random: true,
-  scheduler: true,
-  passwordCost: true,
-  prefix: true,
-  logLevel: true,
-  logSerializers: true,
-};
-
 /** A service with its store. `close` stops both. */
 export interface OwnService extends Service {
   close(): Promise<void>;
@@ -63,8 +48,6 @@ export function createOpeningService(
   checkSettings(options.settings ?? {});
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(defaultSettings, name));
   if (misplaced !== undefined) throw new TypeError(`${misplaced}: expected it among the settings: { ${misplaced}: … }`);
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
-  if (unknown !== undefined) throw new TypeError(`${unknown}: expected one of ${Object.keys(optionNames).join(', ')}`);
   const place = placeOf(options);
   const settings = Object.freeze({ ...defaultSettings, ...options.settings });
   const opening =

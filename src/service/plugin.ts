@@ -1,6 +1,7 @@
 import type { FastifyInstance, RegisterOptions } from 'fastify';
 import { addNotFound } from './http/app.js';
 import { createOpeningService, type ServiceOptions } from './open.js';
+import { defaultSettings } from './settings.js';
 
 /**
  * The service as a Fastify plugin, for an existing server. Its routes, errors and limits apply only in the scope where
@@ -17,6 +18,11 @@ export async function windrowService(
   app: FastifyInstance,
   options: ServiceOptions & Pick<RegisterOptions, 'prefix'>,
 ): Promise<void> {
+  // Settings in this place get an answer of their own.
+  const unknown = Object.keys(options).find(
+    (name) => !Object.hasOwn(optionNames, name) && !Object.hasOwn(defaultSettings, name),
+  );
+  if (unknown !== undefined) throw new TypeError(`${unknown}: expected one of ${Object.keys(optionNames).join(', ')}`);
   const service = createOpeningService(options, app.log);
   // Before the store is waited for: a start that takes longer than the server waits must leave nothing open.
   app.addHook('onClose', () => service.close());
@@ -30,3 +36,18 @@ export async function windrowService(
   if ((options.prefix ?? '/') !== '/') addNotFound(app);
   await service.register(app);
 }
+
+/** All there are, with those of Fastify's `register`. */
+const optionNames: Readonly<Record<keyof ServiceOptions | keyof RegisterOptions, true>> = {
+  dataDirectory: true,
+  store: true,
+  storage: true,
+  settings: true,
+  clock: true,
+  random: true,
+  scheduler: true,
+  passwordCost: true,
+  prefix: true,
+  logLevel: true,
+  logSerializers: true,
+};

@@ -20,10 +20,10 @@ const set = administering({
     { flag: '--keep', value: 'DURATION', summary: 'how long, such as P90D or PT12H (ISO 8601)' },
   ],
   notes: [
-    'A running service deletes older samples in rounds (see --retention-interval of serve): at the latest in the first ' +
-      'round after they are an eighth older than that. If several rules fit a series, the one for its id and metric ' +
-      'applies, else that for its id, for its metric, for all. Results computed from deleted samples stay until a rule ' +
-      'with --results deletes them.',
+    'A running service deletes older samples in rounds (see --retention-interval of serve): at the latest in the ' +
+      'first round after they are an eighth older than that. If several rules fit a series, the one for its id and ' +
+      'metric applies, else that for its id, for its metric, for all. Results computed from deleted samples stay ' +
+      'until a rule with --results deletes them.',
   ],
   examples: [
     { line: 'windrow retention set --org acme --keep P90D --data-dir /var/lib/windrow', does: 'what clients write' },

@@ -1,9 +1,9 @@
 import type { AsyncBuffer, ColumnMetaData } from 'hyparquet';
 
 /**
- * Checks the pages of a flat column chunk before hyparquet reads them: that they lie in the chunk, that they have a value
- * for each row, and that they match their checksums, where whoever wrote them wrote any. hyparquet checks neither, and a
- * changed bit in the length of a page would send it back to where it was, again and again.
+ * Checks the pages of a flat column chunk before hyparquet reads them: that they lie in the chunk, that they have a
+ * value for each row, and that they match their checksums, where whoever wrote them wrote any. hyparquet checks
+ * neither, and takes memory for as many values as the head of a page tells.
  *
  * @param rowCount the rows of the row group.
  * @throws Error for a page that does not fit or differs from its checksum.

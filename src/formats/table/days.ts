@@ -43,7 +43,8 @@ export function dayColumns(
 
 function askLayout(values: readonly { readonly name: string }[], mend: string, layouts: string[], fail: Fail): never {
   const told = `a row has a date and ${values.length} values, ${values[0]!.name} to ${values.at(-1)!.name}`;
-  const reason = `${told}; if they are the times of a day, ${mend}; if each column is a series of its own, say --layout wide`;
+  const ifWide = 'if each column is a series of its own, say --layout wide';
+  const reason = `${told}; if they are the times of a day, ${mend}; ${ifWide}`;
   return fail(reason, 'unclear', [{ option: 'layout', values: layouts }]);
 }
 

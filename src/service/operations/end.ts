@@ -64,8 +64,8 @@ export async function endPattern(
 }
 
 /**
- * Deletes members of a pattern that was ended, or hands them over. If there may be more, they are left to the worker, which calls this in a
- * transaction apart from its own, since it reads in the log what others have deleted.
+ * Deletes members of a pattern that was ended, or hands them over. If there may be more, they are left to the worker,
+ * which calls this in a transaction apart from its own, since it reads in the log what others have deleted.
  */
 export async function deleteMembers(
   context: ServiceContext,

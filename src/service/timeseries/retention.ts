@@ -67,8 +67,9 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
         querystring: noQuery,
         summary: 'Set how long samples or results are kept',
         description:
-          'Replaces the rule with the same scope. Older samples are deleted in rounds: at the latest in the first round ' +
-          'after they are an eighth older than that. Results of deleted samples stay until a rule for results deletes them.',
+          'Replaces the rule with the same scope. Older samples are deleted in rounds: at the latest in the first ' +
+          'round after they are an eighth older than that. Results of deleted samples stay until a rule for results ' +
+          'deletes them.',
         body: rule,
       },
     },

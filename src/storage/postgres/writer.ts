@@ -40,7 +40,7 @@ export class ShardWriter {
   #running: Promise<void> | undefined;
   #groupCount = 0;
   #failureCount = 0;
-  /** How many jobs the next group takes at most: those that a group had taken before one whose statement was refused. */
+  /** How many jobs the next group takes at most: those that a group had taken before one that was refused. */
   #jobsMax = Number.POSITIVE_INFINITY;
 
   constructor(parts: WriterParts, shards: readonly number[]) {

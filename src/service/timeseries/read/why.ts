@@ -82,19 +82,9 @@ async function explainResult(
     const read: Series[] = [];
     for (const source of plan.sources) read.push(await readAround(tx, source, around));
     const until = item.boundaryMs ?? undefined;
-    const cuts = read.map((one) => cutOf(one, around));
+    const cuts = read.map((one) => cutOf(one, timeMs, around));
     const isAll = cuts.every(({ firstMs, lastMs }) => firstMs === undefined && lastMs === undefined);
     return { question: { plan, read, of, stored: { timeMs, value }, cuts, until }, itemId: item.itemId, isAll };
-  }
-
-  /** Where more samples may be stored than were read. */
-  function cutOf({ timeMs: times }: Series, around: number): Cut {
-    const beforeCount = firstAtOrAfter(times, 0, times.length, timeMs);
-    const afterCount = times.length - beforeCount;
-    return {
-      firstMs: beforeCount < around ? undefined : times[0],
-      lastMs: afterCount < around ? undefined : times.at(-1),
-    };
   }
 
   async function noResult(tx: Reader): Promise<ServiceError> {
@@ -111,4 +101,14 @@ async function explainResult(
     const { timeseriesId, metric } = source;
     return { timeseriesId, metric, ...concatenate([before, after]) };
   }
+}
+
+/** Where more samples may be stored than were read, up to `around` on either side of a time. */
+function cutOf({ timeMs: times }: Series, timeMs: number, around: number): Cut {
+  const beforeCount = firstAtOrAfter(times, 0, times.length, timeMs);
+  const afterCount = times.length - beforeCount;
+  return {
+    firstMs: beforeCount < around ? undefined : times[0],
+    lastMs: afterCount < around ? undefined : times.at(-1),
+  };
 }
