@@ -25,14 +25,14 @@ export function dayColumns(
     const clockMs = clockMsOf(columns[column]!.name);
     return clockMs === undefined ? [] : [{ column, name: columns[column]!.name, clockMs }];
   });
-  if (clocked.length >= (isSaid ? 1 : COUNTS[0]! - 1)) {
+  const counted = countedColumns(columns, rest);
+  if (clocked.length >= (isSaid && counted === undefined ? 1 : COUNTS[0]! - 1)) {
     failAtOtherClocks(columns, rest, clocked, fail);
     return withRepeats(clocked);
   }
   // Of a part of the day, or every few hours.
   const isUnclear = clocked.length > 1 && clocked.every(({ name }) => name.includes(':'));
-  if (isUnclear) return askLayout(clocked, 'say --layout days', ['days', 'wide'], fail);
-  const counted = countedColumns(columns, rest);
+  if (isUnclear && counted === undefined) return askLayout(clocked, 'say --layout days', ['days', 'wide'], fail);
   if (counted !== undefined && COUNTS.includes(counted.length)) return counted;
   if (isSaid) fail('the header has no columns for the times of a day, such as 00:00 to 23:00 or 1 to 96');
   const numbers = rest.filter((column) => ['number', 'empty'].includes(columns[column]!.kind));

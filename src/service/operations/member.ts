@@ -1,8 +1,11 @@
 import { RequestError } from '../../core/errors.js';
 import { filledRequest } from '../../plan/patterns.js';
+import type { Transaction } from '../../storage/storage.js';
 import type { RequestTransactionRow } from '../../storage/tables/operations.js';
+import type { ServiceContext } from '../context.js';
+import { addChild, stateOf } from '../status/request-states.js';
+import { registerEach } from './register-each.js';
 import { definitionOf, type ItemDefinition } from './request.js';
-import type { Registration } from './request-transactions.js';
 
 /**
  * The item of a member of a pattern. Undefined for a member whose ids no request could name: filled in, they would be
@@ -22,8 +25,15 @@ export function memberDefinition(pattern: readonly unknown[], member: string): I
   }
 }
 
-/** Members are registered on behalf of the client that registered their pattern. */
-export function memberRegistration(transaction: RequestTransactionRow): Registration {
-  const { organisation, clientId, correlationId, receivedMs } = transaction;
-  return { principal: { organisation, clientId }, correlationId, receivedMs };
+/** Registers a member, on behalf of the client that registered its pattern. @param pattern its transaction */
+export async function registerMember(
+  context: ServiceContext,
+  tx: Transaction,
+  pattern: RequestTransactionRow,
+  definition: ItemDefinition,
+): Promise<void> {
+  const { organisation, clientId, correlationId, receivedMs, transactionId } = pattern;
+  const registration = { principal: { organisation, clientId }, correlationId, receivedMs };
+  const [child] = await registerEach(context, tx, registration, [definition], transactionId);
+  await addChild(tx, pattern, stateOf(child!));
 }

@@ -2,10 +2,8 @@ import { SourceMatcher } from '../../core/source-matcher.js';
 import { equal, type Reader, type Transaction } from '../../storage/storage.js';
 import { type EndedPatternRow, type ItemRow, items, requestTransactions } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
-import { addChild } from '../status/request-states.js';
 import { noteChange } from './catalog.js';
-import { memberDefinition, memberRegistration } from './member.js';
-import { registerEach } from './register-each.js';
+import { memberDefinition, registerMember } from './member.js';
 import { storedPattern } from './request.js';
 
 /**
@@ -31,20 +29,18 @@ export async function successorOf(
   if (row === undefined || pattern === undefined) return undefined;
   const results = new SourceMatcher([row]);
 
-  async function takeOver(context: ServiceContext, tx: Transaction, member: ItemRow): Promise<boolean> {
-    const transaction = await tx.get(requestTransactions, { organisation, transactionId: row!.transactionId });
-    if (transaction === undefined) return false;
-    for (const { member: name } of results.placesOf(member)) {
-      const definition = name === undefined ? undefined : memberDefinition(pattern!.request, name);
-      if (definition?.planHash !== member.planHash) continue;
-      const registration = memberRegistration(transaction);
-      const [child] = await registerEach(context, tx, registration, [definition], transaction.transactionId);
-      await addChild(tx, transaction, child!.state as 'Created');
-      await noteChange(tx);
-      return true;
-    }
-    return false;
-  }
-
-  return { takeOver };
+  return {
+    takeOver: async (context, tx, member) => {
+      const transaction = await tx.get(requestTransactions, { organisation, transactionId: row.transactionId });
+      if (transaction === undefined) return false;
+      for (const { member: name } of results.placesOf(member)) {
+        const definition = name === undefined ? undefined : memberDefinition(pattern.request, name);
+        if (definition?.planHash !== member.planHash) continue;
+        await registerMember(context, tx, transaction, definition);
+        await noteChange(tx);
+        return true;
+      }
+      return false;
+    },
+  };
 }

@@ -412,7 +412,7 @@ describe('retention waits', () => {
     expect(await rig.stored({ timeseriesId: 'sum', metric: 'Result' }, true)).toEqual(before);
   });
 
-  it('and the members of a pattern that is posted again have the results of what was deleted', async () => {
+  it('for no pattern that is posted again: its members have the results of what was deleted', async () => {
     await open();
     const request = [item('Aggregate', { function: 'Sum', interval: 'PT30M' }, ['{n}'], '{n}-sum')];
     await rig.register(request);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CheckpointError, createPlan, OutputLimitError } from '../../../src/index.js';
-import { explain } from '../../../src/service/operations/compute/explain.js';
+import { explain, type Question } from '../../../src/service/operations/compute/explain.js';
 import { createInlinePool, createThreadPool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { step } from '../../../src/service/operations/compute/step.js';
 import { systemScheduler } from '../../../src/service/system.js';
@@ -40,6 +40,19 @@ function failingScript(name: string, statement: string) {
   return { script: pathToFileURL(path), hasBegun: () => existsSync(marker) };
 }
 
+/** Asks for the eighth result of the plan, over all samples. */
+function eighthResult(): Question {
+  const { results } = step(plan, undefined, [room], options);
+  return {
+    plan,
+    read: [room],
+    of: plan.items[0]!.output,
+    stored: { timeMs: results.timeMs[7]!, value: results.value[7]! },
+    cuts: [{ firstMs: undefined, lastMs: undefined }],
+    until: undefined,
+  };
+}
+
 describe('threads', () => {
   it('give what a step gives here, bit for bit, and do not take over what they are sent', async () => {
     const pool = createThreadPool(url, 2, systemScheduler);
@@ -61,38 +74,20 @@ describe('threads', () => {
 
   it('explain a result as it is explained here', async () => {
     const pool = createThreadPool(url, 1, systemScheduler);
-    const { results } = step(plan, undefined, [room], options);
-    const stored = { timeMs: results.timeMs[7]!, value: results.value[7]! };
-    const question = {
-      plan,
-      read: [room],
-      of: plan.items[0]!.output,
-      stored,
-      cuts: [{ firstMs: undefined, lastMs: undefined }],
-      until: undefined,
-    };
+    const question = eighthResult();
     const here = explain(question);
     expect(here?.explanation.sources[0]).toMatchObject({ timeseriesId: 'room', used: { count: 15 } });
     expect(here?.isCut).toBe(false);
-    expect(explain({ ...question, cuts: [{ firstMs: stored.timeMs, lastMs: undefined }] })?.isCut).toBe(true);
+    expect(explain({ ...question, cuts: [{ firstMs: question.stored.timeMs, lastMs: undefined }] })?.isCut).toBe(true);
     expect(await pool.explain(question)).toEqual(here);
     expect(await pool.explain({ ...question, read: [minutes('room', 1, () => 0)] })).toBeUndefined();
-    expect(await pool.explain({ ...question, stored: { ...stored, value: -1 } })).toBeUndefined();
+    expect(await pool.explain({ ...question, stored: { ...question.stored, value: -1 } })).toBeUndefined();
     await pool.close();
   });
 
   it('that explain a result are waited for by a stop, and refuse more once they are closed', async () => {
     const pool = createThreadPool(url, 1, systemScheduler);
-    const { results } = step(plan, undefined, [room], options);
-    const stored = { timeMs: results.timeMs[7]!, value: results.value[7]! };
-    const question = {
-      plan,
-      read: [room],
-      of: plan.items[0]!.output,
-      stored,
-      cuts: [{ firstMs: undefined, lastMs: undefined }],
-      until: undefined,
-    };
+    const question = eighthResult();
     const ended: string[] = [];
     const twice = async () => {
       await pool.explain(question);

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runBatch } from '../../../src/index.js';
 import { readOperations } from '../../../src/service/operations/request.js';
+import { shardOf } from '../../../src/storage/shard.js';
 import { itemCheckpoints } from '../../../src/storage/tables/operations.js';
+import { retention } from '../../../src/storage/tables/samples.js';
 import { compactNow } from '../../storage/samples/compact-now.js';
 import { item, minutes, openPosting, type Posting } from '../operations/posted.js';
 
@@ -52,6 +54,20 @@ it.each([
   const { issues } = answer.body.data as { issues: { pointer: string }[] };
   expect(issues.map((issue) => issue.pointer)).toContain(pointer);
   expect(await rules()).toEqual([]);
+});
+
+it('an organisation has at most 10,000 rules; one in the place of another is taken', async () => {
+  const { storage } = posting.service.service.context;
+  const row = { organisation: 'acme', kind: 'samples', metric: '', keepMs: DAY_MS, createdMs: 0 };
+  const rows = Array.from({ length: 10_000 }, (_, i) => ({ ...row, timeseriesId: `room-${i}` }));
+  await storage.transaction(shardOf('acme'), (tx) => tx.insertAll(retention, rows));
+  const refused = await posting.call('POST', '/core/retention', { keep: 'P1D', timeseriesId: 'another' });
+  expect([refused.statusCode, refused.body.status.message]).toEqual([
+    400,
+    expect.stringContaining('expected at most 10000 retention rules, received one more; remove some, or'),
+  ]);
+  expect((await posting.call('POST', '/core/retention', { keep: 'P2D', timeseriesId: 'room-7' })).statusCode).toBe(200);
+  expect(await rules()).toHaveLength(10_000);
 });
 
 const compactAll = async () => {

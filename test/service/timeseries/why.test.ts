@@ -124,6 +124,24 @@ it.each([
   );
 });
 
+it('reads 65,536 samples on either side at most', async () => {
+  const many = minutes('many', 70_000, () => 1);
+  for (let from = 0; from < 70_000; from += 10_000) {
+    const part = (column: Float64Array) => column.slice(from, from + 10_000);
+    await posting.write([{ ...many, timeMs: part(many.timeMs), value: part(many.value) }]);
+  }
+  await posting.run([item('CumulativeSum', {}, ['many'], 'total')]);
+  const askAt = (minute: number) => {
+    return ask(`total/why?metric=Result&time=${new Date(many.timeMs[minute]!).toISOString()}`);
+  };
+  expect((await askAt(65_000)).body).toMatchObject({ status: { code: '200' }, data: { val: 65_001 } });
+  const { statusCode, body } = await askAt(69_000);
+  expect([statusCode, body.status.message]).toEqual([
+    400,
+    expect.stringContaining('comes from over 65536 samples of a source, or over 1048576 of all, or does not follow'),
+  ]);
+});
+
 it('others write while a result is explained, and are not waited for', async () => {
   const { context } = posting.service.service;
   const inline = createInlinePool();

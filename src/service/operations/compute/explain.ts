@@ -47,6 +47,7 @@ export function explain({ plan, read, of, stored, cuts, until }: Question): Expl
   }
 }
 
+/** Whether an explanation rests on a sample of a source at one of these times. */
 function reaches({ sources }: Why, { timeseriesId, metric }: Series, { firstMs, lastMs }: Cut): boolean {
   const of = sources.filter(({ series }) => series.timeseriesId === timeseriesId && series.metric === metric);
   return of.some(({ used, leftOut }) =>

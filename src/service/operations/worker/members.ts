@@ -17,12 +17,11 @@ import { series } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
 import { withoutRefusal, withRefusal } from '../../status/refusals.js';
-import { addChild, moveOwnState } from '../../status/request-states.js';
+import { moveOwnState } from '../../status/request-states.js';
 import { nameProblem } from '../../timeseries/names.js';
 import { noteChange } from '../catalog.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
-import { memberDefinition, memberRegistration } from '../member.js';
-import { registerEach } from '../register-each.js';
+import { memberDefinition, registerMember } from '../member.js';
 import { storedPattern } from '../request.js';
 import type { ItemSession } from './item.js';
 
@@ -331,9 +330,7 @@ export class PatternMembers {
       return refuse(error.message);
     }
     await noteRefusal(session, transaction, (message) => withoutRefusal(message, seriesName(output)));
-    const registration = memberRegistration(transaction);
-    const [child] = await registerEach(context, writer, registration, [definition], transaction.transactionId);
-    await addChild(writer, transaction, child!.state as 'Created');
+    await registerMember(context, writer, transaction, definition);
     return true;
   }
 }
