@@ -93,6 +93,9 @@ const withoutWebAssembly = [
   ...Object.entries(WITHOUT_KERNELS).map(([name, contents]) =>
     replacing(new RegExp(`kernels[/\\\\]${name}\\.ts$`), () => contents),
   ),
+  replacing(/kernels[/\\](?:arithmetic|check|compare|points|round|select|windows)\.ts$/, (text) =>
+    text.replace(/\bsimdFor\([^;:]*\)(?=;| :)/g, 'undefined').replace(/\bdoneBy\(simd, count\)/g, '0'),
+  ),
   replacing(/read[/\\]long-scan\.ts$/, () => 'export const scanLong = (state, capacity, bytes, from) => from;'),
   replacing(/read[/\\]table-scan\.ts$/, (text) =>
     text.replace(/^(export function scanTable\([^{]*\{)$[\s\S]*?^\}$/m, '$1 return from; }'),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { numberFault } from '../../src/formats/table/read-text.js';
 import { statesOf } from '../../src/formats/table/table-options.js';
 
 test('states are texts with their numbers, or with nothing for a missing value', () => {
@@ -28,4 +29,15 @@ test.each([
 test('a text has one number', () => {
   expect(() => statesOf(['on=1', 'on=0'])).toThrow('states: expected one number for each text, received "on" with two');
   expect(() => statesOf(['on=1', 'on='])).toThrow('states: expected one number for each text, received "on" with two');
+});
+
+test.each(['−5', '<0.5', '(5)', '€12.50', '-5 to 6'])(
+  'the value %s is not offered as a state, which would lose it',
+  (text) => {
+    expect(numberFault(text, { decimal: 'point' })).not.toHaveProperty('options');
+  },
+);
+
+test.each(['off', '#N/A', '–', '--', 'n/a', 'phase2'])('the text %s is offered as a state', (text) => {
+  expect(numberFault(text, { decimal: 'point' }).options).toMatchObject([{ option: 'states' }]);
 });

@@ -254,6 +254,14 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => chart.getAttribute('aria-label')).toBe(before);
     await page.getByLabel('Axis in').fill('America/New_York');
     await eventually(() => chart.getAttribute('aria-label')).toContain('2013-07-03 20:00:00');
+    // What is no zone changes nothing, stays in the field, and is told of.
+    const runZone = page.getByLabel('Time zone');
+    await runZone.fill('Europe/Berln');
+    await runZone.blur();
+    await eventually(() => page.getByText('No such zone: UTC counts.').count()).toBe(1);
+    expect(await runZone.inputValue()).toBe('Europe/Berln');
+    await runZone.fill('UTC');
+    await eventually(() => page.getByText('No such zone').count()).toBe(0);
     const panel = page.getByRole('region', { name: 'Chart' });
     await panel.getByText('Data table').click();
     await eventually(() => panel.getByRole('row', { name: '2013-07-03 20:00:00 69.88083514' }).count()).toBe(1);
@@ -527,6 +535,11 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => json.getAttribute('aria-invalid')).toBe('false');
     expect(await problem()).toBe('');
     await eventually(async () => linkText(page.url())).toContain('Abs');
+    // A broken text is not run as the request before it.
+    const results = page.getByRole('button', { name: 'Download results.csv' });
+    await eventually(() => results.isDisabled()).toBe(false);
+    await json.fill((await json.inputValue()).slice(0, -3));
+    await eventually(() => results.isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Undo' }).click();
     await eventually(async () => linkText(page.url())).toContain('"draft":[]');
   });

@@ -3,6 +3,7 @@ import { dayColumns } from './days.js';
 import { type ColumnFacts, type ColumnKind, distinctTexts, kindOfText, wordsOf } from './facts.js';
 import { findKeys } from './key.js';
 import type { Fail, RoleOptions, Roles, ValueColumn } from './roles.js';
+import { failAtTwoRoles } from './two-roles.js';
 
 /** Names of the time column, in any case. If a header has several, the first in this list is the time. */
 const TIME_NAMES = ['timestamp', 'time', 'datetime', 'date', 'ts', '_time', 'last_changed'];
@@ -12,6 +13,9 @@ const VALUE_NAMES = ['value', 'val', 'state', '_value'];
 const METRIC_NAMES = ['metric', '_field'];
 /** Columns of InfluxDB's CSV that are not tags. */
 const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value', '_field', '_measurement'];
+
+/** Names that say that a column holds no times, whatever its texts look like. */
+const OTHER_NAMES = [...ID_NAMES, ...VALUE_NAMES, ...METRIC_NAMES];
 
 /** Characters that nobody sees, so that a name of them alone is none. */
 const UNSEEN = /^[\p{Z}\p{C}]*$/u;
@@ -30,12 +34,14 @@ export function findRoles(given: readonly ColumnFacts[], options: RoleOptions, f
   const ids = table.ids(timeColumn);
   const notes = clockColumn < 0 ? [] : [`times of ${columns[timeColumn]!.name} and ${columns[clockColumn]!.name}`];
   const idColumns = ids.map(({ column }) => column);
-  const metricColumn = ids.length === 0 ? -1 : table.named(METRIC_NAMES, [timeColumn, ...idColumns]);
+  const metricColumn = ids.length === 0 ? -1 : table.named(METRIC_NAMES, [timeColumn, ...idColumns, ...table.asked()]);
   const used = [timeColumn, clockColumn, metricColumn, ...idColumns];
   const rest = columns.flatMap((_, column) => (used.includes(column) ? [] : [column]));
   const found = { timeColumn, clockColumn, ids, metricColumn, unusedNotes: [] };
+  const check = (values: readonly ValueColumn[]) => failAtTwoRoles(columns, { ...found, values }, fail);
   const days = table.days(timeColumn, clockColumn, rest);
   if (days !== undefined) {
+    check(days);
     notes.push(`a day in each row, in ${days.length} columns from ${days[0]!.name} to ${days.at(-1)!.name}`);
     if (ids.length > 0) notes.push(...table.idNotes(ids));
     else table.failAtSeveralSeries(timeColumn, clockColumn, rest, days);
@@ -43,11 +49,13 @@ export function findRoles(given: readonly ColumnFacts[], options: RoleOptions, f
     return { ...found, layout: 'days', values: days, notes };
   }
   if (ids.length > 0) {
-    const values = table.longValues(rest, notes);
+    const values = table.longValues(used, rest, notes);
+    check(values);
     notes.push(...table.idNotes(ids), ...table.valueNotes(values));
     return { ...found, layout: 'long', values, notes, unusedNotes: table.unusedNotes(rest, values) };
   }
   const values = table.tableValues(rest, notes);
+  check(values);
   const isSingle = options.layout === 'single' || (options.value === undefined && table.isPair(rest));
   const layout = isSingle && options.layout !== 'wide' ? 'single' : 'wide';
   table.failAtSeveralSeries(timeColumn, clockColumn, rest);
@@ -77,20 +85,27 @@ class Table {
     return -1;
   }
 
+  /** The columns that the option `value` names, which have no other role by their names. */
+  asked(): readonly number[] {
+    return this.#find(this.#options.value ?? [], 'value');
+  }
+
   /** The column of times and, if that has only dates, the column of times of day (else −1). */
   times(): readonly [timeColumn: number, clockColumn: number] {
     const { time } = this.#options;
     if (time !== undefined) {
-      const [first = -1, second = -1] = this.#find(time, 'time');
-      return this.#kindOf(first) === 'clock' ? [second, first] : [first, second];
+      const [first = -1, second = -1, ...others] = this.#find(time, 'time');
+      if (others.length > 0)
+        this.#fail('the option time names two columns at most (--time)', 'columns', [{ option: 'time' }]);
+      if (this.#kindOf(first) !== 'clock') return [first, second];
+      return second < 0 ? this.#askDate(first) : [second, first];
     }
     let found = this.named(TIME_NAMES);
     if (found < 0) found = this.#onlyTime();
     const clocks = this.#columnsOf('clock');
     if (this.#kindOf(found) === 'clock') {
       const [date, ...others] = this.#columnsOf('date');
-      if (date === undefined || others.length > 0) this.#askTimes([found, ...this.#columnsOf('date')]);
-      return [date!, found];
+      return date === undefined || others.length > 0 ? this.#askDate(found) : [date, found];
     }
     if (this.#kindOf(found) !== 'date' || clocks.length === 0) return [found, -1];
     const starts = clocks.filter((column) => !/\b(?:end|stop|until|bis|fin)\b/.test(wordsOf(this.#names[column]!)));
@@ -98,18 +113,26 @@ class Table {
     return [found, starts[0]!];
   }
 
+  /** Of a column of times of day, for which no column of dates is named. */
+  #askDate(clock: number): never {
+    const dates = this.#columnsOf('date');
+    if (dates.length > 0) this.#askTimes([...dates, clock]);
+    const told = `the column ${JSON.stringify(this.#columns[clock]!.name)} holds times of day, and no column holds dates`;
+    return this.#fail(`${told}; the option time names one of both (--time …)`, 'no time', [{ option: 'time' }]);
+  }
+
   #askTimes(columns: readonly number[]): never {
     const names = columns.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
-    const [date = '', clock = ''] = columns.map((column) => argumentOf(this.#columns[column]!.name));
-    const mend = `name the date and the time of day with the option time (such as --time ${date} ${clock})`;
-    const told = `the date and the time of day are in columns of their own, among ${names}`;
     const pair = columns.slice(0, 2).map((column) => this.#columns[column]!.name);
+    const mend = `name both with the option time (such as --time ${pair.map(argumentOf).join(' ')})`;
+    const told = `the date and the time of day are in columns of their own, among ${names}`;
     return this.#fail(`${told}; ${mend}`, 'unclear', [{ option: 'time', values: pair }]);
   }
 
   // If no column has a known name: the only column that holds times.
   #onlyTime(): number {
-    const times = [...this.#columnsOf('instant'), ...this.#columnsOf('date')];
+    const isOther = (column: number): boolean => OTHER_NAMES.includes(this.#names[column]!);
+    const times = [...this.#columnsOf('instant'), ...this.#columnsOf('date')].filter((column) => !isOther(column));
     if (times.length === 1) {
       // The first of the rows, which would be lost.
       if (TIME_KINDS.has(kindOfText(this.#columns[times[0]!]!.name))) this.#failWithoutHeader();
@@ -155,12 +178,14 @@ class Table {
     if (series !== undefined) {
       return this.#find(series, 'series').map((column, place) => ({ column, prefix: place === 0 ? '' : '/' }));
     }
+    const taken = [timeColumn, ...this.asked()];
     const isInflux = this.#names[timeColumn] === '_time' && this.#names.includes('_value');
     if (isInflux) return this.#influxIds();
     if (layout !== undefined && layout !== 'long') return [];
-    const id = this.named(ID_NAMES);
+    const id = this.named(ID_NAMES, taken);
     if (id >= 0) return [{ column: id, prefix: '' }];
-    const series3 = this.#names.length === 3 && this.named(VALUE_NAMES) >= 0 ? this.named(['series', 'metric']) : -1;
+    const series3 =
+      this.#names.length === 3 && this.named(VALUE_NAMES) >= 0 ? this.named(['series', 'metric'], taken) : -1;
     if (series3 >= 0) return [{ column: series3, prefix: '' }];
     if (layout === 'long') {
       const mend = 'give them with the option series (--series)';
@@ -191,20 +216,21 @@ class Table {
     return isDated ? dayColumns(this.#columns, rest, layout === 'days', this.#fail) : undefined;
   }
 
-  longValues(rest: readonly number[], notes: string[]): ValueColumn[] {
+  longValues(used: readonly number[], rest: readonly number[], notes: string[]): ValueColumn[] {
     const { value, series } = this.#options;
-    if (value !== undefined) return this.#named(this.#find(value, 'value'));
-    const known = this.named(VALUE_NAMES);
+    if (value !== undefined) return this.#named(this.asked());
+    const known = this.named(VALUE_NAMES, used);
     if (known >= 0) return this.#named([known]);
     const [unnamed, numbers] = this.#byName(rest.filter((column) => this.#isNumeric(column)));
     const names = this.#columns.map(({ name }) => name).join(', ');
     if (series === undefined || numbers.length === 0) {
       const id = this.#columns[this.named(ID_NAMES)]?.name ?? 'columns that name the series';
-      this.#fail(
-        `the header has ${id} but no column value or val; it has ${names}; the option value names one (--value)`,
-        'columns',
-        [{ option: 'value' }],
-      );
+      const hints = [{ option: 'value' }];
+      const mend = `it has ${names}; the option value names one (--value)`;
+      if (series === undefined)
+        this.#fail(`the header has ${id} but no column value or val; ${mend}`, 'columns', hints);
+      const told = 'beside the columns of the option series (--series), none holds numbers';
+      this.#fail(`${told}; ${mend}`, 'columns', [{ option: 'series' }, ...hints]);
     }
     notes.push(...unnamedNotes(unnamed));
     return this.#named(numbers);
@@ -212,7 +238,7 @@ class Table {
 
   tableValues(rest: readonly number[], notes: string[]): ValueColumn[] {
     const { value, areTextsLeft = false } = this.#options;
-    if (value !== undefined) return this.#named(this.#find(value, 'value'));
+    if (value !== undefined) return this.#named(this.asked());
     const [unnamed, named] = this.#byName(rest);
     if (named.length === 0) this.#fail('the header has no column but the time; expected `timestamp,value`');
     notes.push(...unnamedNotes(unnamed));
@@ -244,7 +270,7 @@ class Table {
   ): void {
     const { value, layout, isAskedFor = () => false } = this.#options;
     if (layout !== undefined) return;
-    const values = value === undefined ? days.map(({ column }) => column) : this.#find(value, 'value');
+    const values = value === undefined ? days.map(({ column }) => column) : this.asked();
     const isOpen = ({ name }: ColumnFacts): boolean => name !== '' && !isAskedFor(name);
     const open = rest.filter((column) => !values.includes(column) && isOpen(this.#columns[column]!));
     const facts = (columns: readonly number[]) => columns.flatMap((column) => this.#columns[column] ?? []);

@@ -75,7 +75,8 @@ export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>,
     };
   }
   const reason = 'is not a number; expected a decimal such as 20.5 or 1e-3, or nothing where the value is missing';
-  const isWord = /^[^\d+"=.][^"=]{0,40}$/.test(text) && !/^-\d/.test(text);
+  // What has digits behind a sign is a value, which would be lost as a state.
+  const isWord = /^[^\d+"=.][^"=]{0,40}$/.test(text) && !/^\P{L}+\d/u.test(text);
   if (!isWord) return { reason };
   const state = stateOf(text.toLowerCase());
   const argument = /[^\w=-]/.test(state) ? `"${state}"` : state;

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { isZone } from '../../plot/time-ticks.js';
 import { Spark } from '../chart/spark.js';
+import { ZoneField } from '../chart/zone-field.js';
 import { counted, spanText } from '../chart/zoned-time.js';
 import { type DataSet, keyOf, nameOf, type Reading } from '../engine/protocol.js';
 import { readingSchema, saidOf } from '../formats/reading.js';
@@ -25,7 +25,13 @@ export function DataPanel({ open, setZone, readAs, remove }: DataPanelProps) {
       <div class="row">
         <h2 id="data-title">Data</h2>
         <span class="spring" />
-        <RunZone onZone={setZone} />
+        <ZoneField
+          label="Time zone"
+          title="The zone of local days, and of times in files that have no offset (--timezone)"
+          value={state.timezone}
+          emptyZone={state.timezone}
+          onZone={(timezone) => timezone !== '' && setZone(timezone)}
+        />
       </div>
       <div class="row wrap">
         <button type="button" class={state.sets.length === 0 ? 'primary' : ''} onClick={() => chooser.current?.click()}>
@@ -147,28 +153,5 @@ function SeriesRow({ name }: { readonly name: string }) {
       </div>
       <Spark series={[shown]} />
     </li>
-  );
-}
-
-function RunZone({ onZone }: { readonly onZone: (timezone: string) => void }) {
-  const { state } = useWorkbench();
-  const [text, setText] = useState<string>();
-  const shown = text ?? state.timezone;
-  return (
-    <label class="inline">
-      Time zone
-      <input
-        title="The zone of local days, and of times in files that have no offset (--timezone)"
-        list="zones"
-        size={16}
-        value={shown}
-        aria-invalid={!isZone(shown)}
-        onInput={({ currentTarget: { value } }) => {
-          setText(value);
-          if (isZone(value) && value !== '') onZone(value);
-        }}
-        onBlur={() => setText(undefined)}
-      />
-    </label>
   );
 }

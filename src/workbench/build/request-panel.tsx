@@ -11,22 +11,24 @@ import { TableHead } from '../table-head.js';
 
 /** The request as text, and what follows from it. */
 export function RequestPanel({ onService }: { readonly onService: (() => void) | undefined }) {
+  // Of the text. While there is one, the last sound request is not given away for it.
+  const [problem, setProblem] = useState('');
+  const isBroken = problem !== '';
   return (
     <>
-      <JsonSection />
-      <CommandSection />
-      {onService !== undefined && <ServiceSection onService={onService} />}
+      <JsonSection problem={problem} setProblem={setProblem} />
+      <CommandSection isBroken={isBroken} />
+      {onService !== undefined && <ServiceSection isBroken={isBroken} onService={onService} />}
       <ResultCounts />
       <ReportSection />
     </>
   );
 }
 
-function JsonSection() {
+function JsonSection({ problem, setProblem }: { problem: string; setProblem: (problem: string) => void }) {
   const { state, view, act } = useWorkbench();
   const written = useMemo(() => writeRequest(state.draft), [state.draft]);
   const [text, setText] = useState(written);
-  const [problem, setProblem] = useState('');
   // What is typed here stays as it is, what is changed elsewhere replaces it.
   useEffect(() => {
     if (means(text, written)) return;
@@ -107,7 +109,7 @@ function CopyButton({ what, text }: { readonly what: string; readonly text: () =
   );
 }
 
-function CommandSection() {
+function CommandSection({ isBroken }: { readonly isBroken: boolean }) {
   const { state, view, engine } = useWorkbench();
   // Results of a request that has changed since are not given away under its name.
   const isCurrent = state.ranSteps === view.checked.steps;
@@ -124,7 +126,7 @@ function CommandSection() {
         {line !== undefined && <CopyButton what="the command" text={() => line} />}
         <button
           type="button"
-          disabled={view.checked.steps.length === 0 || view.checked.issues.length > 0 || !isCurrent}
+          disabled={isBroken || view.checked.steps.length === 0 || view.checked.issues.length > 0 || !isCurrent}
           onClick={async () => download('results.csv', await engine.ask('csv', results))}
         >
           Download results.csv
@@ -145,13 +147,13 @@ function CommandSection() {
   );
 }
 
-function ServiceSection({ onService }: { readonly onService: () => void }) {
+function ServiceSection({ isBroken, onService }: { readonly isBroken: boolean; readonly onService: () => void }) {
   return (
     <section class="panel" aria-labelledby="to-service-title">
       <div class="row wrap">
         <h2 id="to-service-title">Run it in the service</h2>
         <span class="spring" />
-        <button type="button" onClick={onService}>
+        <button type="button" disabled={isBroken} onClick={onService}>
           Send it to the service…
         </button>
       </div>

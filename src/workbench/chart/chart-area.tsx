@@ -46,7 +46,7 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
         <ZoneField
           label="Axis in"
           value={state.chartZone}
-          placeholder={state.timezone}
+          emptyZone={state.timezone}
           onZone={(timezone) => act({ type: 'set', to: { chartZone: timezone } })}
         />
         <Exports lines={lines} range={range} zone={zone} />

@@ -2,29 +2,39 @@ import { useState } from 'preact/hooks';
 import { isZone } from '../../plot/time-ticks.js';
 import { zoneNames } from './zoned-time.js';
 
-/** A field for a time zone; anything else is not accepted. */
+/** A field for a time zone. What is no zone stays in it with a word about that, and changes nothing. */
 export function ZoneField(props: {
   label: string;
   value: string;
-  placeholder: string;
+  /** The zone that counts while the field is empty. */
+  emptyZone: string;
+  title?: string;
   onZone: (timezone: string) => void;
 }) {
-  const [text, setText] = useState(props.value);
-  const isSound = text === '' || isZone(text);
+  const [text, setText] = useState<string>();
+  const shown = text ?? props.value;
+  const isSound = shown === '' || isZone(shown);
   return (
     <label class="inline">
       {props.label}
       <input
+        title={props.title}
         list="zones"
-        value={text}
-        placeholder={props.placeholder}
+        value={shown}
+        placeholder={props.emptyZone}
         aria-invalid={!isSound}
         size={16}
         onInput={({ currentTarget: { value } }) => {
           setText(value);
           if (value === '' || isZone(value)) props.onZone(value);
         }}
+        onBlur={() => isSound && setText(undefined)}
       />
+      {!isSound && (
+        <span class="problems" role="alert">
+          No such zone: {props.value || props.emptyZone} counts.
+        </span>
+      )}
     </label>
   );
 }

@@ -347,6 +347,43 @@ describe('columns', () => {
     );
   });
 
+  test('with two roles, or named twice, are refused', () => {
+    const single = 'timestamp,value\n2024-03-01T00:00:00Z,1\n2024-03-01T00:30:00Z,3\n';
+    const twice = (name: string) => new RegExp(`^csv\\.header: .*the column "${name}" can only be one of time, series`);
+    expect(problemOf(() => readCsv(single, { series: ['timestamp'] }))).toMatch(twice('timestamp'));
+    expect(problemOf(() => readCsv(single, { value: ['timestamp'] }))).toMatch(twice('timestamp'));
+    expect(problemOf(() => readCsv(single, { series: ['value'], value: ['value'] }))).toMatch(twice('value'));
+    expect(problemOf(() => readCsv(single, { value: ['value', '2'] }))).toMatch(twice('value'));
+    expect(problemOf(() => readCsv(single, { time: ['1', 'timestamp'] }))).toMatch(twice('timestamp'));
+    expect(problemOf(() => readCsv(single, { time: ['timestamp', 'value', '1'] }))).toMatch(
+      /names two columns at most/,
+    );
+    expect(problemOf(() => readCsv(single, { series: ['value'] }))).toMatch(
+      /beside the columns of the option series \(--series\), none holds numbers; it has timestamp, value/,
+    );
+    const day = 'date,08:00,09:00\n2024-03-01,1,2\n';
+    expect(problemOf(() => readCsv(day, { series: ['date'], layout: 'days' }))).toMatch(twice('date'));
+  });
+
+  test('that the option value names have no other role by their names', () => {
+    const csv = 'timestamp,timeseriesId,metric,value\n2024-03-01T00:00:00Z,7,8,9\n';
+    const [metric] = readCsv(csv, { value: ['metric'] }).series;
+    expect([metric?.timeseriesId, metric?.metric, ...metric!.value]).toEqual(['7', 'Raw', 8]);
+    const [id] = readCsv(csv, { value: ['timeseriesId'] }).series;
+    expect([id?.timeseriesId, id?.metric, ...id!.value]).toEqual(['timeseriesId', 'Raw', 7]);
+  });
+
+  test('of times of day need one of dates', () => {
+    const alone = 'time,value\n00:00,1\n00:15,2\n';
+    const told = /^csv\.header: .*the column "time" holds times of day, and no column holds dates/;
+    expect(problemOf(() => readCsv(alone))).toMatch(told);
+    expect(problemOf(() => readCsv(alone, { time: ['time'] }))).toMatch(told);
+    const dated = 'date,time,value\n2024-03-01,00:00,1\n';
+    expect(problemOf(() => readCsv(dated, { time: ['time'] }))).toMatch(/^csv\.unclear: .*--time date time/);
+    // Whatever they hold, these are no times by their names.
+    expect(problemOf(() => readCsv('timeseriesId,value\n2024-03-01,1\n'))).toMatch(/no time column/);
+  });
+
   test('of a single series may have any name', () => {
     const as = { timeseriesId: 'office', metric: 'Raw' };
     const { series, summary } = readCsv('time,value\n0,1\n', { as });

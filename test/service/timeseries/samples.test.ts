@@ -580,6 +580,17 @@ describe('samples', () => {
     expect(answer.json().status.message).not.toMatch(/--|option/);
   });
 
+  it.each([
+    ['series=timestamp', 'timestamp,value\n2026-01-01,1\n', /the column "timestamp" can only be one of/],
+    ['value=timestamp', 'timestamp,value\n2026-01-01,1\n', /the column "timestamp" can only be one of/],
+    ['series=value', 'timestamp,value\n2026-01-01,1\n', /none holds numbers; it has timestamp, value/],
+    ['time=time', 'time,value\n00:00,1\n', /"time" holds times of day, and no column holds dates/],
+  ])('a CSV with columns in roles that do not fit, as by %s, is refused', async (query, body, told) => {
+    const answer = await post(`/core/samples?${query}`, 'text/csv', body);
+    expect([answer.statusCode, answer.json().status.message]).toEqual([400, expect.stringMatching(told)]);
+    expect(answer.json().status.message).not.toMatch(/--|option/);
+  });
+
   it('deleting a range needs core_admin and an explicit range', async () => {
     const written = Array.from({ length: 5 }, (_, i) => sample('a', i, i));
     await post('/core/samples', 'application/json', JSON.stringify(written));
