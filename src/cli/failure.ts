@@ -45,6 +45,9 @@ export function describeFailure(error: unknown): string {
     const cause = `this needs the package ${missing}, which is not installed (was it left out with --omit=optional?)`;
     return `${cause}; \`npm install windrow --include=optional\` installs all packages`;
   }
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd') {
+    return 'the working directory has been deleted; run windrow in another folder';
+  }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `sorry, this is a bug in windrow; please report it with these lines\n${stack}`;
 }

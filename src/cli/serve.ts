@@ -115,6 +115,7 @@ export const serve: Command = {
     const service = await import('../service/command.js');
     const options = { ...place, ...optionsOf(given), workbench: readWorkbench(io.fs), guide: GUIDE };
     const signal = signalOf(io);
+    const hint = firstClient(place);
     let server: Server;
     try {
       server = await service.startServer({ ...options, signal });
@@ -137,7 +138,7 @@ export const serve: Command = {
         // A service that has stopped may leave what the demo asks of it without an answer.
         const told = await Promise.race([service.prepareDemo(server, DEMO_DATA), isStopped]);
         if (told !== undefined) await tell(told);
-      } else if (await hasNoClients(server)) await tell(firstClient(place));
+      } else if (await hasNoClients(server)) await tell(hint);
     } catch (error) {
       // A stop refuses what the demo still asks of the service.
       if (!signal.aborted) {

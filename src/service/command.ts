@@ -1,4 +1,5 @@
 // What the `windrow` command loads of the service, on demand.
+import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type Server, type ServerOptions, startServer as start } from './server.js';
 
@@ -8,7 +9,13 @@ export { prepareDemo } from './demo.js';
 export async function startServer(options: ServerOptions): Promise<Server> {
   process.umask(0o077);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
-  return start(options);
+  const { PGPASSFILE } = process.env;
+  if (PGPASSFILE) process.env.PGPASSFILE = resolve(PGPASSFILE);
+  const { dataDirectory } = options;
+  const server = await start(dataDirectory ? { ...options, dataDirectory: resolve(dataDirectory) } : options);
+  // No thread can begin in a working directory that was deleted, as that of a release may be. The root never is.
+  process.chdir(resolve('/'));
+  return server;
 }
 
 /**

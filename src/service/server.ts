@@ -1,4 +1,5 @@
 import { constants, fstatSync, openSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import { nextTurn } from '../storage/next-turn.js';
@@ -104,11 +105,14 @@ function openLog(): DestinationStream {
   return destination;
 }
 
-/** A descriptor for the same output that does not wait for the reader of a pipe; others that have it still do. */
+/** A descriptor for the same output that does not wait for a reader; others that have it still do. */
 function outputOf(descriptor: number): number {
   try {
-    if (!fstatSync(descriptor).isFIFO()) return descriptor;
-    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(descriptor);
+    // Node itself makes a socket not wait, once it is opened as a stream; it cannot be opened again.
+    if (stat.isSocket()) void process.stdout.writable;
+    if (!stat.isFIFO() && !isatty(descriptor)) return descriptor;
+    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
     // Only Linux has this, and another user's pipe may not be opened.
     return descriptor;

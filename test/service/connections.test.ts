@@ -424,6 +424,20 @@ describe.skipIf(process.platform !== 'linux')('a log that cannot be written', ()
     server.child.kill('SIGTERM');
     expect(await server.ended).toBe(0);
   });
+
+  it('does not stop it while the reader of a socket does not read', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const client = await addClient(data);
+    // What Node calls a pipe is a pair of sockets, as systemd gives to a service.
+    const command = [commandPath, 'serve', '--port', '0', '--data-dir', data];
+    const server = await listening(spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    server.child.stdout?.pause();
+    // It holds some 200 KiB, and its reader 64 before it pauses.
+    for (let i = 0; i < 1500; i++) await fetch(`${server.url}/health/ready`);
+    await tokenOf(server.url, client);
+    server.child.kill('SIGTERM');
+    await expect.poll(() => server.child.exitCode).toBe(0);
+  });
 });
 
 describe.skipIf(process.platform !== 'linux')('a message at the start that cannot be written', () => {

@@ -297,6 +297,36 @@ describe('a stop', () => {
     expect(await server.ended).toBe(0);
   });
 
+  it('stores all work also where the working directory was deleted, in which no thread could begin', async () => {
+    const folder = temporaryFolder();
+    const release = join(folder, 'release');
+    mkdirSync(release);
+    const client = await addClient(join(folder, 'data'));
+    const words = [commandPath, 'serve', '--port', '0', '--data-dir', '../data', ...quiet];
+    const server = await listening(spawn(process.execPath, words, { cwd: release, stdio: ['ignore', 'pipe', 'pipe'] }));
+    rmdirSync(release);
+    const headers = await tokenOf(server.url, client);
+    // More than an item computes beside the requests.
+    const rows = Array.from({ length: 70_000 }, (_, i) => sampleOf('a', i));
+    expect(await write(server.url, headers, rows)).toBe(200);
+    const operation = {
+      operation: 'Aggregate',
+      parameters: { function: 'Average', interval: 'Hourly' },
+      input: [{ timeseriesId: 'a', metric: 'Raw' }],
+      output: [{ timeseriesId: 'a', metric: 'M' }],
+    };
+    const body = JSON.stringify([{ metric: 'M', processingType: 'stream', operations: [operation] }]);
+    const json = { ...headers, 'content-type': 'application/json' };
+    expect((await fetch(`${server.url}/operations`, { method: 'POST', headers: json, body })).status).toBe(202);
+    const results = async (): Promise<number> => {
+      const answer = await fetch(`${server.url}/core/timeseries/a/samples?metric=M`, { headers });
+      return answer.status === 200 ? ((await answer.json()) as { data: object[] }).data.length : 0; // `as`: as above
+    };
+    await expect.poll(results).toBeGreaterThan(18);
+    server.child.kill('SIGTERM');
+    expect(await server.ended).toBe(0);
+  });
+
   it('is immediate at a second signal', async () => {
     const data = join(temporaryFolder(), 'data');
     const client = await addClient(data);

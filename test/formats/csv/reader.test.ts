@@ -224,6 +224,12 @@ describe('a file that cannot be read', () => {
     ['with a decimal comma', 'ts;value\n1;1,5\n1;1.5\n', 'csv.number', /column 2 \(value\): "1,5" has a decimal comma/],
     ['with an open quote', 'ts,value\n1,"1\n2,2\n', 'csv.row', /line 2: .*never closed/],
     ['with a quote open for long', `ts,value\n1,"1\n${big}\n`, 'csv.row', /line 2: .*never closed/],
+    [
+      'with zeros to no end',
+      `ts,value\n1,1\n${'\0'.repeat(2 ** 26 + 1)}`,
+      'csv.row',
+      /line 3: has more than 67108864 b/,
+    ],
     ['with text after a quote', 'ts,value\n1,"1"2\n', 'csv.row', /after a closing quote/],
     ['with a bad time', 'ts,value\n\n"\n"\n', 'csv.row', /line 3/],
     ['with 31 April', 'ts,value\n2024-04-31,1\n', 'csv.time', /line 2, column 1 \(ts\): "2024-04-31" has the day 31/],

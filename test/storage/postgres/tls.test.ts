@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../../../src/storage/postgres/address.js';
 import { loadPackage, Servers } from '../../../src/storage/postgres/servers.js';
@@ -51,8 +52,11 @@ describe('sslmode, as with libpq', () => {
     const query = (text: string) => parseAddress(`postgres://a/x?${text}`).servers[0]![0]!.split('?')[1];
     expect(query('sslmode=require')).toBe('sslmode=require&uselibpqcompat=true');
     expect(query('sslmode=require&uselibpqcompat=false')).toBe('sslmode=require&uselibpqcompat=true');
-    const authority = 'sslmode=verify-ca&sslrootcert=ca.pem';
+    const authority = 'sslmode=verify-ca&sslrootcert=%2Fetc%2Fca.pem';
     expect(query(authority)).toBe(`${authority}&uselibpqcompat=true`);
+    // It is read for each connection, wherever the process works by then.
+    const relative = encodeURIComponent(resolve('ca.pem'));
+    expect(query('sslmode=verify-ca&sslrootcert=ca.pem')).toContain(`sslrootcert=${relative}&`);
     expect(() => query('sslmode=verify-ca')).toThrow('needs sslrootcert=FILE');
     expect(() => query('sslmode=nonsense')).toThrow(
       'sslmode is one of disable, allow, prefer, require, verify-ca, verify-full, not "nonsense"',

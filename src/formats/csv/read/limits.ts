@@ -16,8 +16,15 @@ export const LONG_CHUNK_ROWS = 32_768;
 /** The most values of a chunk, 16 MiB, however many columns a file has. */
 export const CELLS_USUAL = 1 << 21;
 
-export const UNLIMITED: CsvLimits = {
-  lineBytesMax: Number.POSITIVE_INFINITY,
+/**
+ * The longest line of a file, so that one without line ends, such as what a power cut left full of zeros, takes no
+ * memory out of proportion. A row of two million columns is shorter.
+ */
+const LINE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** For files of one's own. */
+export const FILE_LIMITS: CsvLimits = {
+  lineBytesMax: LINE_BYTES_MAX,
   columnsMax: Number.POSITIVE_INFINITY,
   seriesMax: Number.POSITIVE_INFINITY,
   cellsMax: CELLS_USUAL,

@@ -12,7 +12,7 @@ import { HeadReader } from '../head/head-reader.js';
 import { type Header, isWide, namesSeries, tellHeader } from '../head/header.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
 import { checkReaderOptions } from './check-options.js';
-import { BLANK_LINES_MAX, type CsvLimits, UNLIMITED } from './limits.js';
+import { BLANK_LINES_MAX, type CsvLimits, FILE_LIMITS } from './limits.js';
 import { type CsvRecord, createRecord, fieldText, isBlank, Pending, recordText, splitRecord } from './record.js';
 import type { ColumnRows, Rows, RowsSettings } from './rows.js';
 import { createRows } from './rows-of-file.js';
@@ -104,7 +104,7 @@ export class FileReader implements CsvReader {
   constructor(given: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}) {
     const options = { ...given, encoding: given.encoding && encodingOf(given.encoding) };
     const { fileName, timezone, chunkRows } = options;
-    const { isAlone = false, onRows, onSeries, onFault, isPatient = false, limits = UNLIMITED } = place;
+    const { isAlone = false, onRows, onSeries, onFault, isPatient = false, limits = FILE_LIMITS } = place;
     if (options.encoding !== given.encoding && options.encoding === undefined) {
       throw wrongOption('encoding', encodings.join(' or '), String(given.encoding));
     }
@@ -316,7 +316,7 @@ export class FileReader implements CsvReader {
   }
 
   #skip(rows: Rows, record: CsvRecord): undefined {
-    if (!isBlank(record) || ++this.#blank <= BLANK_LINES_MAX + 2 * rows.taken() || this.#limits === UNLIMITED) return;
+    if (!isBlank(record) || ++this.#blank <= BLANK_LINES_MAX + 2 * rows.taken() || this.#limits === FILE_LIMITS) return;
     const place = { file: this.#file, line: this.#line };
     throw new CsvError('csv.row', place, `${this.#blank} lines so far are blank; expected rows`);
   }
