@@ -36,13 +36,13 @@ export function readInstant(text: string, zone?: Zone): InstantReading {
   const fault = fieldFault(year, month, day, isDayEnd ? 0 : hour, minute, second);
   if (fault !== undefined) return { problem: fault };
   const offsetMs = offset === undefined ? 0 : parseOffsetMs(offset);
-  if (offsetMs === undefined) return { problem: `has the offset ${offset}, which is not within 23:59` };
+  if (offsetMs === undefined) return { problem: `has the offset ${offset}, not within 23:59` };
   const localMs = dayOfDate(year, month, day) * DAY_MS + (hour * 3600 + minute * 60 + second) * 1000;
   let wholeMs = localMs - offsetMs;
   if (offset === undefined && zone !== undefined) {
     // A day ends even where no clock shows the midnight after it.
     const instant = isDayEnd ? zone.firstInstantFrom(localMs) : zone.instantsOf(localMs)[0];
-    if (instant === undefined) return { problem: `does not exist in ${zone.name} (clocks go forward then)` };
+    if (instant === undefined) return { problem: `does not exist in ${zone.name} (clocks go forward)` };
     wholeMs = instant;
   }
   const timeMs = fraction === '' ? wholeMs : addFraction(wholeMs, fraction);

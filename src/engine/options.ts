@@ -71,7 +71,7 @@ export function readWarmup({ warmup, from }: { readonly warmup?: string; readonl
 
 /** An instant in epoch milliseconds. @throws InputError naming the option `name` if it is not an instant. */
 export function toMs(name: string, instant: Instant, timezone: string): number {
-  const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z, or epoch milliseconds';
+  const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z, or epoch ms';
   const timeMs = instantMs(instant);
   if (timeMs !== undefined || typeof instant !== 'string') {
     if (timeMs !== undefined && timeMs >= TIME_MS_MIN && timeMs <= TIME_MS_END) return timeMs;

@@ -1,33 +1,32 @@
 import type { Chunk } from '../core/chunk.js';
 import { copyInto } from './columns.js';
+import { firstAfter } from './search.js';
 import { doneBy, simdFor } from './simd.js';
 
-/** Closed value ranges and half-open time ranges as columns of bounds. */
-export interface Ranges {
-  readonly lower: Float64Array;
-  readonly upper: Float64Array;
-  readonly startMs: Float64Array;
-  readonly endMs: Float64Array;
-}
-
-/** Copies to `out` the samples that lie in any of the ranges (`isInside` true) or in none of them (false). */
-export function selectRanges(ranges: Ranges, isInside: boolean, chunk: Chunk, out: Chunk): void {
-  const { lower, upper, startMs, endMs } = ranges;
+/**
+ * Copies to `out` the samples that lie in any of the ranges (`isInside` true) or in none of them (false).
+ *
+ * @param ranges the columns of closed value ranges and of half-open time ranges: the lower bounds in order, and for each
+ * the highest upper bound so far. So of all ranges that begin no later than a number, one holds it if that is as high.
+ */
+export function selectRanges(ranges: readonly Float64Array[], isInside: boolean, chunk: Chunk, out: Chunk): void {
+  const [lower, upper, startMs, endMs] = ranges as [Float64Array, Float64Array, Float64Array, Float64Array];
   const { timeMs, value, count } = chunk;
-  if (startMs.length === 0 && lower.length === 1) {
+  if (startMs.length < 1 && lower.length < 2) {
     selectRange(lower[0]!, upper[0]!, isInside, chunk, out);
     return;
   }
   let kept = 0;
+  let begun = 0;
   for (let i = 0; i < count; i++) {
     const t = timeMs[i]!;
     const x = value[i]!;
-    let isFound = false;
-    for (let r = 0; r < lower.length && !isFound; r++) isFound = x >= lower[r]! && x <= upper[r]!;
-    for (let r = 0; r < startMs.length && !isFound; r++) isFound = t >= startMs[r]! && t < endMs[r]!;
+    // Beyond the last, and before the first, there is no bound.
+    while (startMs[begun]! <= t) begun++;
+    const isFound = endMs[begun - 1]! > t || upper[firstAfter(lower, 0, lower.length, x) - 1]! >= x;
     out.timeMs[kept] = t;
     out.value[kept] = x;
-    kept += isFound === isInside ? 1 : 0;
+    kept += +(isFound === isInside);
   }
   out.count = kept;
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../core/instant.js';
-import { type Ranges, selectRanges } from '../kernels/select.js';
+import { selectRanges } from '../kernels/select.js';
 import type { Operation, StepDraft } from './operation.js';
 import {
   checkOrder,
@@ -49,13 +49,15 @@ function ranges<Name extends string>(
     parameters: { valuerangelist: valueRanges(), timerangelist: timeRanges() },
     check: checkRanges,
     open: (parameters) => {
-      const bounds = boundsOf(parameters);
-      return { kind: 'filter', select: (chunk, out) => selectRanges(bounds, isInside, chunk, out) };
+      const { lower, upper, startMs, endMs } = boundsOf(parameters);
+      const ranges = [...inOrder(lower, upper), ...inOrder(startMs, endMs)];
+      return { kind: 'filter', select: (chunk, out) => selectRanges(ranges, isInside, chunk, out) };
     },
   };
 }
 
-export function boundsOf(parameters: Parameters): Ranges {
+/** The bounds as given: closed ranges of values, half-open ones of times. */
+export function boundsOf(parameters: Parameters) {
   return {
     lower: columnIn(parameters, 'valuerangelist', 'lower', Number.NEGATIVE_INFINITY),
     upper: columnIn(parameters, 'valuerangelist', 'upper', Number.POSITIVE_INFINITY),
@@ -64,11 +66,19 @@ export function boundsOf(parameters: Parameters): Ranges {
   };
 }
 
+/** The columns of ranges by their lower bounds, each upper bound being the highest so far. */
+function inOrder(lower: Float64Array, upper: Float64Array): Float64Array[] {
+  const order = lower.map((_, range) => range).sort((a, b) => lower[a]! - lower[b]!);
+  const highest = order.map((range) => upper[range]!);
+  for (let at = 1; at < highest.length; at++) highest[at] = Math.max(highest[at]!, highest[at - 1]!);
+  return [lower.sort(), highest];
+}
+
 function checkRanges(parameters: Parameters, report: Report): void {
   const { lower, startMs } = boundsOf(parameters);
   if (lower.length + startMs.length > 0) return;
-  const hint = 'add a valuerangelist or a timerangelist';
-  report('', 'request.missing', 'at least one value range or time range', 'none', hint);
+  const hint = 'add valuerangelist or timerangelist';
+  report('', 'request.missing', 'a value range or time range', 'none', hint);
 }
 
 function valueRanges(): Parameter {

@@ -87,7 +87,7 @@ function shiftAmount(): Parameter {
     if (typeof value !== 'number') return refuse(report, 'request.type', expected, value);
     if (!Number.isSafeInteger(value) && value > 0) return refuse(report, 'request.value', expected, value);
     if (value >= 0) return value;
-    return refuse(report, 'request.range', expected, value, 'take the direction `backward` to move back');
+    return refuse(report, 'request.range', expected, value, 'take the direction `backward`');
   });
 }
 

@@ -51,7 +51,7 @@ export function* planInTurns(request: unknown, options: PlanOptions = {}): InTur
       const last = item.steps[item.steps.length - 1];
       const { metric, processingType } = item;
       if (last === undefined || metric === undefined || processingType === undefined) {
-        throw new Error('assertion failed: an item with faults was taken');
+        throw new Error('assertion failed: item');
       }
       return {
         processingType,

@@ -76,7 +76,7 @@ function orderSteps(
     const notAtFault = new Set([...ordered, ...inRounds(written, readers, read)]);
     const cycle = written.filter((step) => !notAtFault.has(step));
     const received = cycle.map((step) => step.pointer).join(', ');
-    const expected = 'steps that do not wait for each other in a cycle';
+    const expected = 'steps that do not form a cycle';
     issues.push({ pointer: cycle[0]?.pointer ?? '', code: 'request.cycle', expected, received });
   }
   return ordered;

@@ -244,7 +244,7 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
   ],
   ['And of one input', ofStep('And', {}), ['/0/operations/0/input', 'request.inputs', '1']],
   ['Not of two inputs', ofStep('Not', {}, two), ['/0/operations/0/input', 'request.inputs', '2']],
-  ['Mask of no range', ofStep('Mask', {}), [P, 'request.missing', 'none', 'add a valuerangelist or a timerangelist']],
+  ['Mask of no range', ofStep('Mask', {}), [P, 'request.missing', 'none', 'add valuerangelist or timerangelist']],
   [
     'an interval that is no whole number of nanoseconds',
     ofStep('HoldLastValue', { interval: 'PT0.0333333333333S' }),
@@ -280,7 +280,7 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
   [
     'a shift by less than nothing',
     ofStep('Shift', { function: 'ShiftByWindow', shift: -1, direction: 'forward', window: 'Daily' }),
-    [`${P}/shift`, 'request.range', '-1', 'take the direction `backward` to move back'],
+    [`${P}/shift`, 'request.range', '-1', 'take the direction `backward`'],
   ],
   [
     'a number of windows for a duration',

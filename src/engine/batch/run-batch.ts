@@ -73,7 +73,7 @@ function runGiven(job: Job, given: readonly BatchInput[]): Results {
   if (results !== undefined) return results;
   const inputs = given.map((one) => sorted(one, job.settings));
   const again = tryRun(job, inputs);
-  if (again === undefined) throw new Error('assertion failed: sorted input does not rise');
+  if (again === undefined) throw new Error('assertion failed: order');
   return again;
 }
 

@@ -62,12 +62,12 @@ export function openCheckpoint(letters: Letters, bytes: Uint8Array, plan: Plan, 
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = bytes.length - SUM_LENGTH;
   if (view.getBigUint64(end, true) !== hashBytes(bytes, end)) {
-    throw new CheckpointError('checkpoint.format', 'the checkpoint is damaged: its hash does not match its bytes');
+    throw new CheckpointError('checkpoint.format', 'the checkpoint is damaged');
   }
   if (view.getBigUint64(5, true) !== planHash(plan, settings)) {
     throw new CheckpointError(
       'checkpoint.plan',
-      'the checkpoint belongs to another plan, or to other options (timezone, from, until, allowedLateness); ' +
+      'the checkpoint belongs to another plan or other options (timezone, from, until, allowedLateness); ' +
         'restore it with the plan and the options that it was written with',
     );
   }
@@ -76,7 +76,7 @@ export function openCheckpoint(letters: Letters, bytes: Uint8Array, plan: Plan, 
     const tag = at < end ? view.getUint8(at) : TAG_DOUBLE;
     const from = at + 1;
     at += tag === TAG_DOUBLE ? NUMBER_LENGTH_MAX : tag === TAG_UINT32 ? 5 : tag === TAG_UINT16 ? 3 : 1;
-    if (at > end) throw new CheckpointError('checkpoint.format', 'the checkpoint is too short');
+    if (at > end) throw new CheckpointError('checkpoint.format', 'the checkpoint is damaged');
     if (tag === TAG_DOUBLE) return view.getFloat64(from, true);
     if (tag === TAG_UINT32) return view.getUint32(from, true);
     if (tag === TAG_UINT16) return view.getUint16(from, true);
