@@ -46,6 +46,30 @@ export function countWork(workPerTurn: number): (work: number) => Promise<void> 
   };
 }
 
+/**
+ * Divides the work of many callers among turns of the event loop, each of which does so much of it: whoever comes too
+ * late for one waits for the next. With `countWork`, all but one would go on in the same turn.
+ */
+export function shareTurns(workPerTurn: number): (work: number) => Promise<void> | undefined {
+  let done = 0;
+  let next: Promise<void> | undefined;
+  const begin = async (work: number): Promise<void> => {
+    while (done >= workPerTurn) {
+      next ??= nextTurn().then(() => {
+        done = 0;
+        next = undefined;
+      });
+      await next;
+    }
+    done += work;
+  };
+  return (work) => {
+    if (done >= workPerTurn) return begin(work);
+    done += work;
+    return undefined;
+  };
+}
+
 /** Runs a generator to its end, and yields to the event loop at each `yield`. */
 export async function inPauses<Result>(work: InTurns<Result>): Promise<Result> {
   for (;;) {

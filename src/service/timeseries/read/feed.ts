@@ -1,4 +1,5 @@
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
+import { shareTurns } from '../../../storage/next-turn.js';
 import {
   ForgottenChangesError,
   type IsWanted,
@@ -227,8 +228,13 @@ class Feed {
   }
 }
 
+/** How much text to send to followers in a turn of the event loop: some milliseconds of copying it to sockets. */
+const TURN_CHARS = 1024 * 1024;
+
 /** The feeds of a service, by shard. */
 export class Feeds {
+  /** Waits for the turn of a text of this length; undefined if it is now. */
+  readonly turnOf = shareTurns(TURN_CHARS);
   /** The number of followers, each of whom may have subscriptions to several feeds; `follow` counts them. */
   followerCount = 0;
   readonly #context: ServiceContext;

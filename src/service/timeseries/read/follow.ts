@@ -66,7 +66,14 @@ export async function follow(
       commit: from?.[index] ?? Number.NaN,
     };
   });
-  const events = followLegs(context, follower, legs, alarm, lastEventId !== undefined && from === undefined);
+  const { turnOf } = feeds;
+  const events = followLegs(
+    context,
+    follower,
+    { legs, turnOf },
+    alarm,
+    lastEventId !== undefined && from === undefined,
+  );
   return counted(feeds, events);
 }
 
@@ -83,7 +90,7 @@ async function* counted(feeds: Feeds, events: AsyncGenerator<string>): AsyncGene
 async function* followLegs(
   context: ServiceContext,
   { signal, isAllowed, store }: Follower,
-  legs: readonly Leg[],
+  { legs, turnOf }: { readonly legs: readonly Leg[]; readonly turnOf: Feeds['turnOf'] },
   alarm: ReturnType<typeof createAlarm>,
   isOfOther: boolean,
 ): AsyncGenerator<string> {
@@ -106,7 +113,8 @@ async function* followLegs(
     yield writeEvent('samples', idNow(), EMPTY);
     let quietSinceMs = clock.monotonicMs();
     let allowedMs = quietSinceMs;
-    const mayGoOn = async (): Promise<boolean> => {
+    const mayGoOn = async (charCount = 0): Promise<boolean> => {
+      await turnOf(charCount);
       if (signal.aborted) return false;
       if (clock.monotonicMs() - allowedMs < ALLOWED_MS) return true;
       if (!(await isAllowed())) return false;
@@ -135,7 +143,7 @@ async function* followLegs(
 /** Yields the new changes of a shard; returns whether there are no more for now. */
 async function* tellOf(
   { storage, samples }: ServiceContext,
-  mayGoOn: () => Promise<boolean>,
+  mayGoOn: (charCount: number) => Promise<boolean>,
   idNow: () => string,
   leg: Leg,
 ): AsyncGenerator<string, boolean> {
@@ -150,7 +158,7 @@ async function* tellOf(
   }
   for (const [text, endedCommit] of writeChanges(changes)) {
     // A follower that takes its time is not sent to for ever either.
-    if (!(await mayGoOn())) return false;
+    if (!(await mayGoOn(text.length))) return false;
     // The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
     if (endedCommit !== undefined) leg.commit = endedCommit;
     yield endedCommit === undefined ? text : `id: ${idNow()}\n${text}`;
