@@ -1,4 +1,5 @@
 import { shardOf } from '../../storage/shard.js';
+import type { Reader } from '../../storage/storage.js';
 import type { ServiceContext } from '../context.js';
 import { type ContinuationTokens, expiredToken } from '../http/continuation.js';
 import { aroundRecords, type Paging } from '../http/envelope.js';
@@ -7,7 +8,7 @@ import { checkAccess } from '../identity/collections.js';
 import type { Principal } from '../identity/principal.js';
 import { HungThreadError } from '../threads.js';
 import { readEventQuery } from './odata/query.js';
-import { type EventPage, type EventPlace, type EventSearch, readPage } from './page.js';
+import { type EventPage, type EventPlace, type EventSearch, type Read, readPage } from './page.js';
 import { isIndexed } from './search.js';
 
 /** A request for a page, as it came. */
@@ -33,12 +34,10 @@ export async function listEvents(
   const { organisation } = principal;
   const shard = shardOf(organisation);
   const search = { shard, collection: { organisation, ercollectionid: collection }, query, pageSize, place };
-  const page = await context.storage.read(shard, async (tx) => {
-    await checkAccess(tx, principal, collection);
-    return isIndexed(query) ? readPage(tx, search) : 'slow';
-  });
-  const { records, totalCount, hasMatches, next } =
-    (page === 'slow' ? await searchApart(context, search) : page) ?? expired();
+  const read: Read = (work) => context.storage.read(shard, work);
+  const check = (tx: Reader) => checkAccess(tx, principal, collection);
+  const page = isIndexed(query) ? await readPage(read, search, check) : await searchApart(context, search, read, check);
+  const { records, totalCount, hasMatches, next } = page ?? expired();
   if (!hasMatches) return undefined;
   const paging: Paging = {
     ...(totalCount === null ? {} : { totalCount }),
@@ -53,10 +52,14 @@ function expired(): never {
   throw expiredToken();
 }
 
-async function searchApart(context: ServiceContext, search: EventSearch): Promise<EventPage | undefined> {
-  const { storage, searchEvents, log } = context;
-  const searchHere = () => storage.read(search.shard, (tx) => readPage(tx, search));
-  if (searchEvents === undefined) return searchHere();
+async function searchApart(
+  { searchEvents, log }: ServiceContext,
+  search: EventSearch,
+  read: Read,
+  check: (tx: Reader) => Promise<void>,
+): Promise<EventPage | undefined> {
+  await read(check);
+  if (searchEvents === undefined) return readPage(read, search);
   try {
     return await searchEvents(search);
   } catch (error) {
@@ -65,6 +68,6 @@ async function searchApart(context: ServiceContext, search: EventSearch): Promis
       throw new ServiceError(503, `the collection could not be searched in a minute; ${mend}`, { cause: error });
     }
     log.warn({ err: error }, 'events are searched in the main thread, as the thread for it failed');
-    return searchHere();
+    return readPage(read, search);
   }
 }

@@ -43,35 +43,73 @@ export interface EventPage {
   readonly next: EventPlace | undefined;
 }
 
+/** Runs some work in a reader of the store. */
+export type Read = <Result>(work: (tx: Reader) => Promise<Result>) => Promise<Result>;
+
+/** A page as far as it is read. */
+interface Begun {
+  readonly commit: number;
+  readonly where: readonly Condition<EventRow>[];
+  readonly last: EventRow | undefined;
+  /** The collection's total, which each write keeps up to date, where that is the count of matches; else 0. */
+  readonly total: number;
+  readonly rows: readonly EventRow[];
+}
+
 /**
- * Reads a page of a collection as it was at the commit of the first one.
+ * Reads a page of a collection as it was at the commit of the first one, in readers that are short where an index has
+ * the order: writers wait for the end of one, and later readers for the writers.
  *
+ * @param check throws if the page may not be read.
  * @returns undefined when the store does not have that state any more.
  */
 export async function readPage(
-  tx: Reader,
-  { collection, query, pageSize, place }: EventSearch,
+  read: Read,
+  search: EventSearch,
+  check?: (tx: Reader) => Promise<void>,
 ): Promise<EventPage | undefined> {
+  const { query, pageSize, place } = search;
+  const givenBefore = place?.givenCount ?? 0;
+  const left = (query.top ?? Infinity) - givenBefore;
+  const size = Math.min(pageSize, left);
+  const begun = await read(async (tx) => {
+    await check?.(tx);
+    return begin(tx, search, size);
+  });
+  if (begun === undefined) return undefined;
+  const found = await findRecords(read, begun, query, size);
+  // Versions of that state were forgotten meanwhile.
+  if (found === undefined) return place === undefined ? readPage(read, search, check) : undefined;
+  const { records, foundCount, end } = found;
+  const { commit, where, total } = begun;
+  const count = async (): Promise<number> => {
+    if (foundCount <= size) return foundCount;
+    return query.filter.length === 0 ? total : read((tx) => tx.count(events, where));
+  };
+  const firstCount = async () => (query.hasCount ? await count() : null);
+  const totalCount = place === undefined ? await firstCount() : place.totalCount;
+  const hasNext = end !== undefined && foundCount > size && size < left;
+  const next: EventPlace | undefined = hasNext
+    ? { commit, totalCount, givenCount: givenBefore + size, lastId: end.id, lastFirstCommit: end.firstCommit }
+    : undefined;
+  return { records, totalCount, hasMatches: foundCount > 0, next };
+}
+
+/** Reads the first rows of a page; undefined when the store does not have its state any more. */
+async function begin(tx: Reader, { collection, query, place }: EventSearch, size: number): Promise<Begun | undefined> {
   const commit = place?.commit ?? tx.lastCommit;
+  const last = place && (await lastGiven(tx, collection, place));
+  if (place !== undefined && last === undefined) return undefined;
   const where: Condition<EventRow>[] = [
     ...equal({ ...collection }),
     ['firstCommit', '<=', commit],
     ['endCommit', '>', commit],
     ...query.filter.map(({ field, value }) => [field, '=', value] as const),
   ];
-  const last = place && (await lastGiven(tx, collection, place));
-  if (place !== undefined && last === undefined) return undefined;
-  const givenBefore = place?.givenCount ?? 0;
-  const left = (query.top ?? Infinity) - givenBefore;
-  const size = Math.min(pageSize, left);
-  const { records, foundCount, end } = await findRecords(tx, where, query, last, size);
-  const totalCount =
-    place === undefined ? await countMatches(tx, collection, where, query, foundCount, size) : place.totalCount;
-  const hasNext = end !== undefined && foundCount > size && size < left;
-  const next: EventPlace | undefined = hasNext
-    ? { commit, totalCount, givenCount: givenBefore + size, lastId: end.id, lastFirstCommit: end.firstCommit }
-    : undefined;
-  return { records, totalCount, hasMatches: foundCount > 0, next };
+  const isTotal = place === undefined && query.hasCount && query.filter.length === 0;
+  const total = isTotal ? await countEvents(tx, collection) : 0;
+  const limit = isIndexed(query) ? Math.min(FOUND_FIRST, size + 1) : size + 1;
+  return { commit, where, last, total, rows: await findNext(tx, where, query, last, limit) };
 }
 
 /** What the first query of a page asks for; the rows that it finds tell how many the next one may ask for. */
@@ -90,21 +128,20 @@ interface FoundRecords {
 /**
  * Finds the records of a page. Where an index has the order, queries are short and others are answered in between;
  * elsewhere there is one, as each looks at the whole collection.
+ *
+ * @returns undefined if versions of its state were forgotten meanwhile, so that some may be missing.
  */
 async function findRecords(
-  tx: Reader,
-  where: readonly Condition<EventRow>[],
+  read: Read,
+  { commit, where, last, rows }: Begun,
   query: EventQuery,
-  last: EventRow | undefined,
   size: number,
-): Promise<FoundRecords> {
-  const hasIndex = isIndexed(query);
+): Promise<FoundRecords | undefined> {
   const pieces = new Pieces();
   let end: EventRow | undefined;
   let foundCount = 0;
-  for (let limit = hasIndex ? FOUND_FIRST : size + 1; foundCount <= size; ) {
-    const count = Math.min(limit, size + 1 - foundCount);
-    const found = await findNext(tx, where, query, end ?? last, count);
+  let asked = isIndexed(query) ? Math.min(FOUND_FIRST, size + 1) : size + 1;
+  for (let found = rows; ; ) {
     let work = 0;
     for (const row of found.slice(0, size - foundCount)) {
       end = row;
@@ -112,8 +149,16 @@ async function findRecords(
       await pieces.add(recordJson(row, query.select), workOf(row));
     }
     foundCount += found.length;
-    if (found.length < count) break;
-    limit = Math.min(FOUND_MAX, Math.max(1, Math.floor((FOUND_CHARS * found.length) / work)));
+    if (found.length < asked || foundCount > size) break;
+    const limit = Math.min(FOUND_MAX, Math.max(1, Math.floor((FOUND_CHARS * found.length) / work)));
+    asked = Math.min(limit, size + 1 - foundCount);
+    const after = end ?? last;
+    const count = asked;
+    const next = await read(async (tx) => {
+      return commit < (await horizonOf(tx)) ? undefined : findNext(tx, where, query, after, count);
+    });
+    if (next === undefined) return undefined;
+    found = next;
   }
   return { records: pieces.end(), foundCount, end };
 }
@@ -144,20 +189,6 @@ class Pieces {
 }
 
 const encoder = new TextEncoder();
-
-// For the first page only, which shows the current state: each write keeps the collection's total up to date.
-async function countMatches(
-  tx: Reader,
-  collection: CollectionKey,
-  where: readonly Condition<EventRow>[],
-  query: EventQuery,
-  foundCount: number,
-  size: number,
-): Promise<number | null> {
-  if (!query.hasCount) return null;
-  if (foundCount <= size) return foundCount;
-  return query.filter.length === 0 ? countEvents(tx, collection) : tx.count(events, where);
-}
 
 /**
  * The last event returned; undefined when versions of that state have been forgotten, or the store has no such state,

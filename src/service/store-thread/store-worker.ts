@@ -75,7 +75,7 @@ export async function prepareMove(message: StoreMessage<MoveWork>): Promise<Move
 
 export async function searchEvents(message: StoreMessage<EventSearch>): Promise<EventPage | undefined> {
   const storage = await open(message);
-  return storage.read(message.work.shard, (tx) => readPage(tx, message.work));
+  return readPage((work) => storage.read(message.work.shard, work), message.work);
 }
 
 export async function closeStore(message: StoreMessage<undefined>): Promise<void> {

@@ -83,8 +83,15 @@ describe('a collection of large events', () => {
     await store(large());
     const { storage } = events.service.service.context;
     const search = { shard, collection, query: readEventQuery(''), pageSize: 1000, place: undefined };
-    const { turnCount, result } = await turnsDuring(() => storage.read(shard, (tx) => readPage(tx, search)));
+    const { turnCount, result } = await turnsDuring(() => readPage((work) => storage.read(shard, work), search));
     expect(turnCount).toBeGreaterThanOrEqual(TURNS_MIN);
+    // Between them others read and write.
+    let readCount = 0;
+    await readPage((work) => {
+      readCount++;
+      return storage.read(shard, work);
+    }, search);
+    expect(readCount).toBeGreaterThan(3);
     const { data } = (await caller.list('c', '$orderby=id asc', { pagesize: '1000' })).body;
     expect(`[${Buffer.concat(result!.records)}]`.length).toBe(JSON.stringify(data).length);
     const ids = large().map(({ id }) => id);
