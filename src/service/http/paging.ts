@@ -24,13 +24,20 @@ export function continuationTokenOf({ headers }: FastifyRequest): string | undef
   return typeof token === 'string' && token.trim() !== '' ? token.trim() : undefined;
 }
 
+/** Rows of a list. */
+export interface Found<Row> {
+  readonly rows: readonly Row[];
+  /** Whether others follow, although there are fewer than were asked for. */
+  readonly isMore?: boolean;
+}
+
 /** A list in a fixed order. */
 export interface List<Row, Place> {
   readonly name: string;
   /** The query as JSON: a token is bound to it. */
   readonly query: unknown;
-  /** At most `limit` rows after a place. */
-  find(after: Place | undefined, limit: number): Promise<readonly Row[]>;
+  /** At most `limit` rows after a place; fewer where they are long. */
+  find(after: Place | undefined, limit: number): Promise<Found<Row>>;
   placeOf(row: Row): Place;
 }
 
@@ -47,8 +54,8 @@ export async function readPage<Row, Place>(
   const limit = pageSizeOf(request);
   // One more than fits the page, to know whether another follows.
   const found = await find(after, limit + 1);
-  const rows = found.slice(0, limit);
+  const rows = found.rows.slice(0, limit);
   const last = rows.at(-1);
-  const isMore = found.length > limit && last !== undefined;
+  const isMore = (found.isMore === true || found.rows.length > limit) && last !== undefined;
   return { rows, paging: { continuationToken: isMore ? await tokens.seal(binding, placeOf(last)) : null } };
 }

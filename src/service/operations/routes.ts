@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { describeValue } from '../../core/errors.js';
-import { type Condition, equal, type Transaction } from '../../storage/storage.js';
+import type { Transaction } from '../../storage/storage.js';
 import { type ItemRow, items } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
@@ -11,9 +11,9 @@ import { type RouteParts, security, validatorCompiler } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
 import { transactionRecord } from '../status/record.js';
 import { statusAnswer } from '../status/schemas.js';
-import { withAbsentSources } from './absent-sources.js';
 import { type DryRunScope, dryRun } from './dry-run.js';
 import { deleteItem, endPattern, MEMBERS_PER_TRANSACTION } from './end.js';
+import { readRecords } from './read-records.js';
 import { type ItemRecord, itemRecords, joinRecords } from './records.js';
 import { changeItems, registerItems } from './register.js';
 import { isPattern, readOperations } from './request.js';
@@ -130,7 +130,7 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
     async (request) => {
       const { organisation } = principalOf(request);
       const { itemId } = request.params;
-      const [record] = await readRecords(context, organisation, [['itemId', '=', itemId]], 1);
+      const [record] = (await readRecords(context, organisation, [['itemId', '=', itemId]], 1)).rows;
       if (record === undefined) throw noItem(itemId);
       return envelope(record);
     },
@@ -187,25 +187,6 @@ function recordOf({ tx, row }: FoundItem) {
 
 function noItem(itemId: string): ServiceError {
   return notFound(`there is no item ${describeValue(itemId)}; GET /core/operations lists those there are`);
-}
-
-/** The first of the items for which this holds, in the order of their ids, which is that of their registration. */
-async function readRecords(
-  context: ServiceContext,
-  organisation: string,
-  where: readonly Condition<ItemRow>[],
-  limit: number,
-): Promise<readonly ItemRecord[]> {
-  const { storage, placements } = context;
-  const { shards } = await placements.of(organisation);
-  const read = shards.map((shard) =>
-    storage.read(shard, async (tx) => {
-      const rows = await tx.find(items, { where: [...equal({ organisation }), ...where], limit });
-      return itemRecords(tx, organisation, rows);
-    }),
-  );
-  const inOrder = (await Promise.all(read)).flat().sort((a, b) => (a.itemId < b.itemId ? -1 : 1));
-  return withAbsentSources(context, organisation, joinRecords(inOrder).slice(0, limit));
 }
 
 async function listItems({ context, tokens }: RouteParts, request: FastifyRequest) {

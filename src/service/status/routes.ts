@@ -75,8 +75,8 @@ async function listLatest({ context, tokens }: RouteParts, request: FastifyReque
     {
       name: 'status',
       query: [],
-      find: (after, limit) =>
-        context.storage.read(home, (tx) =>
+      find: async (after, limit) => ({
+        rows: await context.storage.read(home, (tx) =>
           tx.find(requestTransactions, {
             where: equal({ organisation, clientId, parentId: null }),
             orderBy: [
@@ -87,6 +87,7 @@ async function listLatest({ context, tokens }: RouteParts, request: FastifyReque
             limit,
           }),
         ),
+      }),
       placeOf: ({ commit, transactionId }) => [commit, transactionId],
     },
   );

@@ -151,6 +151,33 @@ describe('registered items', () => {
     expect(new Set(pages.map(({ itemId }) => itemId)).size).toBe(pages.length);
   });
 
+  it.each([1, 8])('that are long make short pages, which together are the list: %i groups', async (groups) => {
+    const own = await openPosting({}, 'long', groups);
+    try {
+      await own.write([minutes('room', 1, (i) => i)]);
+      const timerangelist = Array.from({ length: 5000 }, (_, k) => ({ starttime: new Date(k * 60_000).toISOString() }));
+      for (let k = 0; k < 10; k++) {
+        const parameters = k % 3 === 2 ? { timerangelist: [{ starttime: '2026-01-01T00:00:00Z' }] } : { timerangelist };
+        await own.run([item('Mask', parameters, ['room'], `long ${k}`)]);
+      }
+      const counts: number[] = [];
+      const found: string[] = [];
+      let continuationtoken: string | null = null;
+      do {
+        const more = { pagesize: '1000', ...(continuationtoken === null ? {} : { continuationtoken }) };
+        const { body } = await own.call('GET', '/core/operations', undefined, more);
+        counts.push(body.data.length);
+        found.push(...(body.data as Item[]).map(({ timeseriesId }) => timeseriesId));
+        continuationtoken = body.paging.continuationToken;
+      } while (continuationtoken !== null);
+      expect(found).toEqual(Array.from({ length: 10 }, (_, k) => `long ${k}`));
+      // Each long one is 200 kB, and a page ends after one MiB.
+      expect(Math.max(...counts)).toBeLessThan(10);
+    } finally {
+      await own.close();
+    }
+  });
+
   it.each(['0', '1001', 'x', '-1', '1.5'])('PageSize %s is 400', async (pagesize) => {
     expect((await posting.call('GET', '/core/operations', undefined, { pagesize })).statusCode).toBe(400);
   });

@@ -30,13 +30,38 @@ const READERS_MAX = 200_000;
 const KEPT_SHARE = 0.9;
 const NONE: readonly string[] = [];
 
+/** Items by their ids, with the length of their requests: their rows and plans take a multiple of it. */
+class KeptItems extends Map<string, Item> {
+  #requestChars = 0;
+
+  get requestChars(): number {
+    return this.#requestChars;
+  }
+
+  override set(itemId: string, item: Item): this {
+    this.delete(itemId);
+    this.#requestChars += item.schedule.row.request.length;
+    return super.set(itemId, item);
+  }
+
+  override delete(itemId: string): boolean {
+    this.#requestChars -= this.get(itemId)?.schedule.row.request.length ?? 0;
+    return super.delete(itemId);
+  }
+
+  override clear(): void {
+    this.#requestChars = 0;
+    super.clear();
+  }
+}
+
 /** What the worker knows of a shard between its transactions. */
 export class ItemCache {
   /** The claim and the worker's last commit for which all of this is valid. */
   #claimSequence = -1;
   #absorbedCommit = -1;
   #catalogCommit = -1;
-  readonly #items = new Map<string, Item>();
+  readonly #items = new KeptItems();
   /** By organisation and id, and there by metric: the ids of the items that read a series; as of that commit. */
   readonly #readers = new Map<string, Map<string, string[]>>();
   /** The patterns of organisations, as of a commit of the catalogue. */
@@ -109,12 +134,14 @@ export class ItemCache {
   }
 
   /** Between transactions: if there are too many items, drops the least recently used ones. */
-  trim({ itemsKept }: WorkerSizes): void {
+  trim({ itemsKept, requestCharsKept }: WorkerSizes): void {
     if (this.#readers.size > READERS_MAX) this.#readers.clear();
-    if (this.#items.size <= itemsKept || !this.backlog.isEmpty) return;
+    const areFew = (share: number): boolean =>
+      this.#items.size <= share * itemsKept && this.#items.requestChars <= share * requestCharsKept;
+    if (areFew(1) || !this.backlog.isEmpty) return;
     for (const [itemId, { isRunning }] of this.#items) {
       if (!isRunning) this.#items.delete(itemId);
-      if (this.#items.size <= KEPT_SHARE * itemsKept) return;
+      if (areFew(KEPT_SHARE)) return;
     }
   }
 

@@ -26,7 +26,7 @@ export async function listSeries(
     query: [timeseriesId ?? null],
     find: async (after, limit) => {
       const lists = shards.map((shard) => listOwn(context, organisation, placement, shard, { ...ofId, after, limit }));
-      return (await Promise.all(lists)).flat().sort(inOrder).slice(0, limit);
+      return { rows: (await Promise.all(lists)).flat().sort(inOrder).slice(0, limit) };
     },
     placeOf: ({ timeseriesId: id, metric }) => ({ timeseriesId: id, metric }),
   });
