@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { decodeParts, parseInTurn } from '../../src/service/http/bodies.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BodyMemory, decodeParts, parseInTurn } from '../../src/service/http/bodies.js';
 import { ServiceError } from '../../src/service/http/errors.js';
 import { describeLineFault, JsonIssueError, parseJson, parseJsonBody } from '../../src/service/http/json.js';
 import { turnsDuring } from './turns-during.js';
@@ -157,7 +157,7 @@ describe('JSON that takes many times its bytes', () => {
     expect(await parseJsonBody(`[${'[],'.repeat(60_000)}[]]`)).toHaveLength(60_001);
   });
 
-  it('is parsed one large body at a time, while those of a megabyte go on, and some wait', async () => {
+  it('is parsed one large body at a time, while those of a megabyte go on', async () => {
     const running = { large: 0, medium: 0 };
     const most = { large: 0, medium: 0 };
     const ends: (() => void)[] = [];
@@ -167,7 +167,7 @@ describe('JSON that takes many times its bytes', () => {
         await new Promise<void>((resolve) => ends.push(resolve));
         running[size]--;
         return size;
-      }).catch((error: ServiceError) => error.statusCode);
+      });
     const told = [...Array(20).fill('medium'), ...Array(20).fill('large')].map((size) => parse(size));
     const settled = Promise.all(told);
     for (let isDone = false; !isDone; ) {
@@ -175,11 +175,31 @@ describe('JSON that takes many times its bytes', () => {
       for (const end of ends.splice(0)) end();
     }
     expect(most).toEqual({ large: 1, medium: 16 });
-    // Of 256 MiB in all, 20 are taken by those of a megabyte.
-    expect(await settled).toEqual([...Array(20).fill('medium'), ...Array(14).fill('large'), ...Array(6).fill(503)]);
-    const later = parse('large');
-    await expect.poll(() => ends.length).toBe(1);
-    ends[0]!();
-    expect(await later).toBe('large');
+    expect(await settled).toEqual([...Array(20).fill('medium'), ...Array(20).fill('large')]);
+  });
+
+  it('counts in memory with those of all requests, until it is done with', () => {
+    const bodies = Array.from({ length: 40 }, () => new BodyMemory());
+    const releaseAll = (): void => {
+      for (const body of bodies) body.release();
+    };
+    onTestFinished(releaseAll);
+    const refused = bodies.filter((body) => {
+      try {
+        for (const megabytes of [1, 8, 16]) body.reach(megabytes * 2 ** 20);
+        return false;
+      } catch (error) {
+        expect((error as ServiceError).statusCode).toBe(503); // `as`: what it throws
+        return true;
+      }
+    });
+    // Those that were refused keep what they had when there was no room for more, until they are released.
+    expect(refused.length).toBeGreaterThanOrEqual(8);
+    new BodyMemory().reach(64 * 1024);
+    releaseAll();
+    const last = new BodyMemory();
+    last.reach(512 * 2 ** 20);
+    expect(() => bodies[0]!.reach(2 ** 20)).toThrow('take too much memory');
+    last.release();
   });
 });

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest, ServiceError, unavailable } from './errors.js';
@@ -12,40 +13,114 @@ import { parseJsonBody } from './json.js';
  */
 export function addJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    return parseInTurn(body.length, async () => {
+  addHeldBodies(app, 'application/json', (request, body) =>
+    parseInTurn(body.length, async () => {
       const text = await readTextBody(request, body);
       return text.trim() === '' ? undefined : parseJsonBody(text);
-    });
+    }),
+  );
+}
+
+/** Passes bodies of some types to a parser as a whole; in memory they count with those of other requests. */
+export function addHeldBodies(
+  app: FastifyInstance,
+  types: string | string[],
+  parse: (request: FastifyRequest, body: Buffer) => Promise<unknown>,
+): void {
+  app.addContentTypeParser(types, async (request: FastifyRequest, payload: IncomingMessage) => {
+    const memory = new BodyMemory();
+    try {
+      return await parse(request, await collect(request, payload, memory));
+    } finally {
+      memory.release();
+    }
   });
 }
 
-/** Bodies up to this are parsed at once. */
+const BLOCK_BYTES = 256 * 1024;
+
+/** Reads a body as a whole. By events, as iterating a stream costs more. The checks are Fastify's for such bodies. */
+function collect(request: FastifyRequest, payload: IncomingMessage, memory: BodyMemory): Promise<Buffer> {
+  const { bodyLimit } = request.routeOptions;
+  const announced = Number(request.headers['content-length']);
+  if (announced > bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+  return new Promise((resolve, reject) => {
+    const blocks: Buffer[] = [];
+    const parts: Buffer[] = [];
+    let joinedBytes = 0;
+    let byteCount = 0;
+    // What the system gives in small parts takes more memory than its bytes.
+    const join = (): void => {
+      blocks.push(Buffer.concat(parts.splice(0)));
+      joinedBytes = byteCount;
+    };
+    const end = (settle: () => void): void => {
+      payload.removeAllListeners('data');
+      settle();
+      // The connection, which has the listeners, may stay for a while.
+      blocks.length = 0;
+      parts.length = 0;
+    };
+    payload.on('data', (part: Buffer) => {
+      byteCount += part.length;
+      parts.push(part);
+      if (byteCount - joinedBytes >= BLOCK_BYTES) join();
+      try {
+        if (byteCount > bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+        memory.reach(byteCount);
+      } catch (error) {
+        end(() => reject(error));
+      }
+    });
+    payload.on('end', () => {
+      const isWhole = Number.isNaN(announced) || byteCount === announced;
+      if (isWhole) end(() => resolve(Buffer.concat([...blocks, ...parts])));
+      else end(() => reject(new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH()));
+    });
+    const breakOff = () => end(() => reject(new ServiceError(400, 'the body broke off before its end')));
+    payload.on('error', breakOff);
+    payload.on('close', breakOff);
+  });
+}
+
+/** Bodies up to this are parsed at once, and take no memory to speak of. */
 const SMALL_BYTES_MAX = 64 * 1024;
 const MEDIUM_BYTES_MAX = 1024 * 1024;
 const mediumOnes = pLimit(16);
 const largeOnes = pLimit(1);
-/** How much may wait in memory. */
-const WAITING_BYTES_MAX = 256 * 1024 * 1024;
-let waitingBytes = 0;
+/** How much of the bodies of all requests may be in memory. */
+const HELD_BYTES_MAX = 512 * 1024 * 1024;
+let heldBytes = 0;
+
+/** The memory that a body takes from its first byte until it is done with: the bodies of all requests share it. */
+export class BodyMemory {
+  #byteCount = 0;
+
+  /** Counts the bytes that there are now. @throws ServiceError 503 if there is no room. */
+  reach(byteCount: number): void {
+    if (byteCount <= SMALL_BYTES_MAX) return;
+    const added = byteCount - this.#byteCount;
+    if (heldBytes + added > HELD_BYTES_MAX) {
+      const told = 'the large JSON bodies of all requests take too much memory; nothing of this one was stored';
+      throw unavailable(`${told}; try again later, or send smaller ones`);
+    }
+    heldBytes += added;
+    this.#byteCount = byteCount;
+  }
+
+  release(): void {
+    heldBytes -= this.#byteCount;
+    this.#byteCount = 0;
+  }
+}
 
 /**
  * Parses a JSON body, of which few are parsed at a time, as it takes several times its bytes then: any number at once
  * would end the process. A body of a megabyte does not wait for larger ones.
- *
- * @throws ServiceError 503 if too much waits.
  */
 export async function parseInTurn<Value>(byteCount: number, parse: () => Promise<Value>): Promise<Value> {
   if (byteCount <= SMALL_BYTES_MAX) return parse();
-  if (waitingBytes > 0 && waitingBytes + byteCount > WAITING_BYTES_MAX) {
-    throw unavailable('too many large JSON bodies are waiting; nothing was stored, try again later');
-  }
-  waitingBytes += byteCount;
-  const limit = byteCount > MEDIUM_BYTES_MAX ? largeOnes : mediumOnes;
-  return limit(() => {
-    waitingBytes -= byteCount;
-    return parse();
-  });
+  return (byteCount > MEDIUM_BYTES_MAX ? largeOnes : mediumOnes)(parse);
 }
 
 /** How much to decode before others are answered: some milliseconds of work. */

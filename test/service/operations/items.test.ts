@@ -166,8 +166,9 @@ describe('registered items', () => {
       do {
         const more = { pagesize: '1000', ...(continuationtoken === null ? {} : { continuationtoken }) };
         const { body } = await own.call('GET', '/core/operations', undefined, more);
-        counts.push(body.data.length);
-        found.push(...(body.data as Item[]).map(({ timeseriesId }) => timeseriesId));
+        const page = body.data as Item[];
+        counts.push(page.length);
+        found.push(...page.map(({ timeseriesId }) => timeseriesId));
         continuationtoken = body.paging.continuationToken;
       } while (continuationtoken !== null);
       expect(found).toEqual(Array.from({ length: 10 }, (_, k) => `long ${k}`));

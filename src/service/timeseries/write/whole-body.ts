@@ -1,3 +1,4 @@
+import { BodyMemory } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
 import { bodyError, type StreamedBody } from './bodies.js';
@@ -15,6 +16,7 @@ export class WholeBody {
   readonly #blocks: Uint8Array[] = [];
   /** How much of the last block is free. */
   #room = 0;
+  readonly #memory = new BodyMemory();
 
   get byteCount(): number {
     return this.#byteCount;
@@ -27,8 +29,10 @@ export class WholeBody {
     return this.#blocks.map((block, n) => (n < last ? block : block.subarray(0, BLOCK_BYTES - this.#room)));
   }
 
+  /** @throws ServiceError 503 if the bodies of all requests take too much memory. */
   add(part: Uint8Array): void {
     this.#byteCount += part.length;
+    this.#memory.reach(this.#byteCount);
     this.#parts.push(part);
     if (this.#byteCount < COPIED_BYTES_MIN) return;
     for (const one of this.#parts) this.#copy(one);
@@ -50,6 +54,7 @@ export class WholeBody {
 
   /** Gives the memory to later bodies. */
   release(): void {
+    this.#memory.release();
     for (const block of this.#blocks) freeBlocks.give(block);
     this.#blocks.length = 0;
     this.#parts.length = 0;
@@ -89,8 +94,12 @@ function readParts(body: StreamedBody, whole: WholeBody, bytesMax: number): Prom
       reject(bodyError(error));
     };
     stream.on('data', (part: Buffer) => {
-      if (whole.byteCount + part.length <= bytesMax) whole.add(part);
-      else refuse(tooLarge(bytesMax));
+      try {
+        if (whole.byteCount + part.length > bytesMax) throw tooLarge(bytesMax);
+        whole.add(part);
+      } catch (error) {
+        refuse(error);
+      }
     });
     stream.on('end', () => body.checkEnd().then(() => resolve(whole), refuse));
     stream.on('error', refuse);
