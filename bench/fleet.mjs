@@ -13,7 +13,11 @@ import { runInNewContext } from 'node:vm';
 import { createPlan, openFleet, pipeline, restoreFleet } from '../dist/index.js';
 import { readOptions } from '../scripts/options.mjs';
 
-const { part, members: memberCount, minutes: minuteCount } = readOptions(import.meta.url, {
+const {
+  part,
+  members: memberCount,
+  minutes: minuteCount,
+} = readOptions(import.meta.url, {
   part: { type: 'string', default: 'all', among: ['all', 'time', 'memory'] },
   members: { type: 'number', default: 1_000_000 },
   minutes: { type: 'number', default: 20 },

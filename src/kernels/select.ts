@@ -6,8 +6,9 @@ import { doneBy, simdFor } from './simd.js';
 /**
  * Copies to `out` the samples that lie in any of the ranges (`isInside` true) or in none of them (false).
  *
- * @param ranges the columns of closed value ranges and of half-open time ranges: the lower bounds in order, and for each
- * the highest upper bound so far. So of all ranges that begin no later than a number, one holds it if that is as high.
+ * @param ranges the columns of closed value ranges and of half-open time ranges: the lower bounds in order, and for
+ * each the highest upper bound so far. So of all ranges that begin no later than a number, one holds it if that is as
+ * high.
  */
 export function selectRanges(ranges: readonly Float64Array[], isInside: boolean, chunk: Chunk, out: Chunk): void {
   const [lower, upper, startMs, endMs] = ranges as [Float64Array, Float64Array, Float64Array, Float64Array];

@@ -1,6 +1,6 @@
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StorageFullError } from '../../src/storage/index.js';
 import type { Reader, Transaction } from '../../src/storage/storage.js';
 import type { OpenedStorage } from './conformance/opened-storage.js';
@@ -308,6 +308,19 @@ describe('failures under the store', () => {
     await storage.transaction(SHARD, (tx) => tx.delete(blobs, [['series', '>=', 20]]));
     await expect.poll(fileBytes).toBeLessThan(0.7 * greatestBytes);
     expect(held.database!.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  });
+});
+
+describe('reserved space', () => {
+  it('that another process has given free is reserved again', async () => {
+    const opened = await openTemporary({ tables: suiteTables, reserveBytes: 1024 * 1024 });
+    onTestFinished(opened.dispose);
+    const file = join(opened.directory, 'windrow.reserve');
+    await opened.storage.transaction(SHARD, insert('a'));
+    truncateSync(file);
+    opened.advance(2000);
+    await opened.storage.transaction(SHARD, insert('b'));
+    expect(statSync(file).size).toBe(1024 * 1024);
   });
 });
 

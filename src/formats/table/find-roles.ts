@@ -117,7 +117,8 @@ class Table {
   #askDate(clock: number): never {
     const dates = this.#columnsOf('date');
     if (dates.length > 0) this.#askTimes([...dates, clock]);
-    const told = `the column ${JSON.stringify(this.#columns[clock]!.name)} holds times of day, and no column holds dates`;
+    const name = JSON.stringify(this.#columns[clock]!.name);
+    const told = `the column ${name} holds times of day, and no column holds dates`;
     return this.#fail(`${told}; the option time names one of both (--time …)`, 'no time', [{ option: 'time' }]);
   }
 

@@ -5,7 +5,10 @@ import type { Found } from '../http/paging.js';
 import { withAbsentSources } from './absent-sources.js';
 import { type ItemRecord, itemRecords, joinRecords } from './records.js';
 
-/** How much of what was posted an answer has, with one item more at most in each shard: it is parsed and written again in one turn of the event loop. */
+/**
+ * How much of what was posted an answer has, with one item more at most in each shard: it is parsed and written in one
+ * turn of the event loop.
+ */
 const POSTED_CHARS_MAX = 1024 * 1024;
 /** How many rows to ask for at first, and at most; those that were found tell how many more. */
 const FOUND_FIRST = 16;

@@ -179,6 +179,12 @@ async function checkCopyOf(source: string, copy: string, mend: string, check: ()
     faults = isOlder ? [] : await faultsOfContent(database, check);
     // Whoever opens it sees that it is a copy, even if its file gets the number of the one that it was copied from.
     writeMeta(database, 'file', 'copied');
+  } catch (error) {
+    if (!(error instanceof SqliteFailure) || error.kind !== 'io') throw error;
+    // Not the source: that was read before.
+    const told = `${copy}: the copy could not be finished (${error.message})`;
+    const message = `${told}; free some space there, or ${CHECK_DISKS}`;
+    throw new StorageError('storage.failed', message, { cause: error });
   } finally {
     database.close();
   }

@@ -20,7 +20,7 @@ export class Reserve {
     this.#directory = directory;
     this.#path = join(directory, RESERVE);
     this.#byteCount = byteCount;
-    this.#isHeld = this.#isWhole() || this.take();
+    this.#isHeld = this.take();
   }
 
   /** What the disk must have room for, in words. */
@@ -41,9 +41,9 @@ export class Reserve {
     return true;
   }
 
-  /** Reserves the space again; false if there is not enough. */
+  /** Reserves the space where it is not; false if there is not enough. */
   take(): boolean {
-    this.#isHeld = this.#byteCount === 0 || this.#fill();
+    this.#isHeld = this.#byteCount === 0 || this.#isWhole() || this.#fill();
     return this.#isHeld;
   }
 

@@ -21,7 +21,7 @@ interface WritersParts {
 /** The pause between attempts while another process writes, and how many to make: some ten seconds in all. */
 const BUSY_PAUSE_MS = 10;
 const BUSY_COUNT_MAX = 600;
-/** How often to check for free space while the disk is full. */
+/** How often to check whether the space is reserved, and to reserve it again. */
 const ROOM_INTERVAL_MS = 1000;
 const TRIM_PAUSE_MS = 20;
 
@@ -133,10 +133,10 @@ export class Writers {
 
   #hasRoom(): boolean {
     const { reserve, clock } = this.#parts;
-    if (reserve.isHeld) return true;
     const nowMs = clock.monotonicMs();
-    if (nowMs - this.#roomAskedMs < ROOM_INTERVAL_MS) return false;
+    if (nowMs - this.#roomAskedMs < ROOM_INTERVAL_MS) return reserve.isHeld;
     this.#roomAskedMs = nowMs;
+    // A command that met a full disk may have emptied it.
     return reserve.take();
   }
 
