@@ -122,7 +122,7 @@ it.skipIf(process.platform === 'win32')('what stands in the place of the store a
       const { code, stderr } = await (kind === 'pipe' ? inProcess : here)(words);
       const last = words[1] === 'data/windrow.db' ? 'give a file that `windrow backup` made' : mend;
       const said = `windrow: data/windrow.db: it is a ${kind}, expected a file; ${last}\n`;
-      const told = { kind, words, code, stderr: stderr.replaceAll('~/', '') };
+      const told = { kind, words, code, stderr: stderr.replaceAll('~/', '').replaceAll(`${world.folder}/`, '') };
       expect(told).toEqual({ kind, words, code: 2, stderr: said });
     }
     rmSync(path, { recursive: true, force: true });

@@ -99,7 +99,8 @@ function runningAt(timeMs: number, parameters: AggregateParameters, since: strin
 
 function trailing(timeMs: number, sizeMs: number): Own {
   const startMs = timeMs - sizeMs;
-  return { startMs, endMs: timeMs, stampMs: timeMs, has: (t) => t > startMs && t <= timeMs };
+  // By the age of a sample: at fractions of a millisecond the start may be rounded.
+  return { startMs, endMs: timeMs, stampMs: timeMs, has: (t) => timeMs - t < sizeMs && t <= timeMs };
 }
 
 /** Each border whose window has a sample; where empty windows have results too, also each border among the samples. */

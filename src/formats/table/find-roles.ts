@@ -125,7 +125,8 @@ class Table {
   #askTimes(columns: readonly number[]): never {
     const names = columns.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
     const pair = columns.slice(0, 2).map((column) => this.#columns[column]!.name);
-    const mend = `name both with the option time (such as --time ${pair.map(argumentOf).join(' ')})`;
+    const such = pair.map(argumentOf).join(' ');
+    const mend = `name the date and the time of day with the option time (such as --time ${such})`;
     const told = `the date and the time of day are in columns of their own, among ${names}`;
     return this.#fail(`${told}; ${mend}`, 'unclear', [{ option: 'time', values: pair }]);
   }
