@@ -52,45 +52,36 @@ function expectAgreement(scene: Scene): void {
   expect(droppedOf(run.report, request)).toEqual(oracle.dropped);
 }
 
-/** Both middle values are -0, and so is the median that replaces what lies far from it. */
-const twoMinusZeros: Scene = {
+/** One step over one series. */
+const sceneOf = (operation: string, parameters: object, timeMs: number[], value: number[]): Scene => ({
   request: [
     {
       metric: 'Result',
       processingType: 'batch',
       operations: [
         {
-          operation: 'Hampel',
+          operation,
           input: [{ timeseriesId: 's0', metric: 'Raw' }],
           output: [{ timeseriesId: 't0', metric: 'Step' }],
-          parameters: { samples: 100 },
+          parameters,
         },
       ],
     },
   ],
-  samples: [{ timeMs: [0, 1000, 2000, 3000, 4000, 5000], value: [0, 0, -0, -0, -5, -5] }],
+  samples: [{ timeMs, value }],
   options: {},
-};
+});
+
+/** Both middle values are -0, and so is the median that replaces what lies far from it. */
+const twoMinusZeros = sceneOf('Hampel', { samples: 100 }, [0, 1000, 2000, 3000, 4000, 5000], [0, 0, -0, -0, -5, -5]);
 
 /** The first two samples are as old as the window, or older, though the window's start is rounded to one before. */
-const asOldAsTheWindow: Scene = {
-  request: [
-    {
-      metric: 'Result',
-      processingType: 'batch',
-      operations: [
-        {
-          operation: 'Aggregate',
-          input: [{ timeseriesId: 's0', metric: 'Raw' }],
-          output: [{ timeseriesId: 't0', metric: 'Step' }],
-          parameters: { window: { type: 'sliding', size: 'QuarterHourly' }, function: 'Average' },
-        },
-      ],
-    },
-  ],
-  samples: [{ timeMs: [1, 1.1009765625, 900_001.1009765625], value: [0, 0, 0.25] }],
-  options: {},
-};
+const asOldAsTheWindow = sceneOf(
+  'Aggregate',
+  { window: { type: 'sliding', size: 'QuarterHourly' }, function: 'Average' },
+  [1, 1.1009765625, 900_001.1009765625],
+  [0, 0, 0.25],
+);
 
 test('one step gives the bits, times and counts of the oracle', () => {
   fc.assert(fc.property(sceneArbitrary(1), expectAgreement), {

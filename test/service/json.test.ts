@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BodyMemory, decodeParts, parseInTurn } from '../../src/service/http/bodies.js';
+import { decodeParts, parseInTurn } from '../../src/service/http/bodies.js';
 import { ServiceError } from '../../src/service/http/errors.js';
 import { describeLineFault, JsonIssueError, parseJson, parseJsonBody } from '../../src/service/http/json.js';
+import { BodyMemory } from '../../src/service/http/whole-body.js';
 import { turnsDuring } from './turns-during.js';
 
 const spaces = fc.constantFrom('', ' ', '\n', '\t \r\n');

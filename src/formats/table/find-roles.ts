@@ -119,7 +119,8 @@ class Table {
     if (dates.length > 0) this.#askTimes([...dates, clock]);
     const name = JSON.stringify(this.#columns[clock]!.name);
     const told = `the column ${name} holds times of day, and no column holds dates`;
-    return this.#fail(`${told}; the option time names one of both (--time …)`, 'no time', [{ option: 'time' }]);
+    const mend = 'name a column of dates, or of times with dates, with the option time (--time …)';
+    return this.#fail(`${told}; ${mend}`, 'no time', [{ option: 'time' }]);
   }
 
   #askTimes(columns: readonly number[]): never {

@@ -53,6 +53,8 @@ interface Begun {
   readonly last: EventRow | undefined;
   /** The collection's total, which each write keeps up to date, where that is the count of matches; else 0. */
   readonly total: number;
+  /** How many rows were asked for; fewer are all that there are. */
+  readonly asked: number;
   readonly rows: readonly EventRow[];
 }
 
@@ -108,8 +110,8 @@ async function begin(tx: Reader, { collection, query, place }: EventSearch, size
   ];
   const isTotal = place === undefined && query.hasCount && query.filter.length === 0;
   const total = isTotal ? await countEvents(tx, collection) : 0;
-  const limit = isIndexed(query) ? Math.min(FOUND_FIRST, size + 1) : size + 1;
-  return { commit, where, last, total, rows: await findNext(tx, where, query, last, limit) };
+  const asked = isIndexed(query) ? Math.min(FOUND_FIRST, size + 1) : size + 1;
+  return { commit, where, last, total, asked, rows: await findNext(tx, where, query, last, asked) };
 }
 
 /** What the first query of a page asks for; the rows that it finds tell how many the next one may ask for. */
@@ -133,14 +135,14 @@ interface FoundRecords {
  */
 async function findRecords(
   read: Read,
-  { commit, where, last, rows }: Begun,
+  { commit, where, last, asked: askedFirst, rows }: Begun,
   query: EventQuery,
   size: number,
 ): Promise<FoundRecords | undefined> {
   const pieces = new Pieces();
   let end: EventRow | undefined;
   let foundCount = 0;
-  let asked = isIndexed(query) ? Math.min(FOUND_FIRST, size + 1) : size + 1;
+  let asked = askedFirst;
   for (let found = rows; ; ) {
     let work = 0;
     for (const row of found.slice(0, size - foundCount)) {

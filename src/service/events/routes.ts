@@ -4,7 +4,7 @@ import { nextTurn } from '../../storage/next-turn.js';
 import { shardOf } from '../../storage/shard.js';
 import { type Transaction, writeReserved } from '../../storage/storage.js';
 import { createId } from '../context.js';
-import { addHeldBodies, readTextBody } from '../http/bodies.js';
+import { addWholeBodies, readTextBody } from '../http/bodies.js';
 import { envelope } from '../http/envelope.js';
 import { badRequest, notFound } from '../http/errors.js';
 import { continuationTokenOf, pageSizeOf } from '../http/paging.js';
@@ -78,7 +78,7 @@ function registerWriting(app: FastifyInstance, { context, authorize }: RoutePart
   void app.register(async (scope) => {
     scope.removeContentTypeParser(NDJSON_TYPES.filter((type) => scope.hasContentTypeParser(type)));
     const bodyLimit = settings.bodyBytesMax;
-    addHeldBodies(scope, NDJSON_TYPES, readTextBody);
+    addWholeBodies(scope, NDJSON_TYPES, readTextBody);
     scope.post(
       '/core/events',
       { onRequest: authorize('core_write', 'core_admin'), schema: writeSchema, validatorCompiler, bodyLimit },

@@ -4,8 +4,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { nextTurn } from '../../storage/next-turn.js';
-import { badRequest, ServiceError, unavailable } from './errors.js';
+import { badRequest, ServiceError } from './errors.js';
 import { parseJsonBody } from './json.js';
+import { SMALL_BYTES_MAX, WholeBody } from './whole-body.js';
 
 /**
  * Parses JSON bodies and reports the place of a fault. An empty body counts as none, as many clients send the header
@@ -13,106 +14,62 @@ import { parseJsonBody } from './json.js';
  */
 export function addJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
-  addHeldBodies(app, 'application/json', (request, body) =>
-    parseInTurn(body.length, async () => {
+  addWholeBodies(app, 'application/json', (request, body) =>
+    parseInTurn(body.byteCount, async () => {
       const text = await readTextBody(request, body);
       return text.trim() === '' ? undefined : parseJsonBody(text);
     }),
   );
 }
 
-/** Passes bodies of some types to a parser as a whole; in memory they count with those of other requests. */
-export function addHeldBodies(
+/** Passes bodies of some types to a parser as a whole. */
+export function addWholeBodies(
   app: FastifyInstance,
   types: string | string[],
-  parse: (request: FastifyRequest, body: Buffer) => Promise<unknown>,
+  parse: (request: FastifyRequest, body: WholeBody) => Promise<unknown>,
 ): void {
   app.addContentTypeParser(types, async (request: FastifyRequest, payload: IncomingMessage) => {
-    const memory = new BodyMemory();
+    const body = new WholeBody();
     try {
-      return await parse(request, await collect(request, payload, memory));
+      await read(request, payload, body);
+      return await parse(request, body);
     } finally {
-      memory.release();
+      body.release();
     }
   });
 }
 
-const BLOCK_BYTES = 256 * 1024;
-
-/** Reads a body as a whole. By events, as iterating a stream costs more. The checks are Fastify's for such bodies. */
-function collect(request: FastifyRequest, payload: IncomingMessage, memory: BodyMemory): Promise<Buffer> {
+/** Reads a body. By events, as iterating a stream costs more. The checks are Fastify's for bodies that it reads. */
+function read(request: FastifyRequest, payload: IncomingMessage, body: WholeBody): Promise<void> {
   const { bodyLimit } = request.routeOptions;
   const announced = Number(request.headers['content-length']);
   if (announced > bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
   return new Promise((resolve, reject) => {
-    const blocks: Buffer[] = [];
-    const parts: Buffer[] = [];
-    let joinedBytes = 0;
-    let byteCount = 0;
-    // What the system gives in small parts takes more memory than its bytes.
-    const join = (): void => {
-      blocks.push(Buffer.concat(parts.splice(0)));
-      joinedBytes = byteCount;
-    };
-    const end = (settle: () => void): void => {
+    const refuse = (error: unknown): void => {
       payload.removeAllListeners('data');
-      settle();
-      // The connection, which has the listeners, may stay for a while.
-      blocks.length = 0;
-      parts.length = 0;
+      reject(error);
     };
     payload.on('data', (part: Buffer) => {
-      byteCount += part.length;
-      parts.push(part);
-      if (byteCount - joinedBytes >= BLOCK_BYTES) join();
       try {
-        if (byteCount > bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
-        memory.reach(byteCount);
+        if (body.byteCount + part.length > bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+        body.add(part);
       } catch (error) {
-        end(() => reject(error));
+        refuse(error);
       }
     });
     payload.on('end', () => {
-      const isWhole = Number.isNaN(announced) || byteCount === announced;
-      if (isWhole) end(() => resolve(Buffer.concat([...blocks, ...parts])));
-      else end(() => reject(new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH()));
+      if (Number.isNaN(announced) || body.byteCount === announced) resolve();
+      else refuse(new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH());
     });
-    const breakOff = () => end(() => reject(new ServiceError(400, 'the body broke off before its end')));
+    const breakOff = () => refuse(new ServiceError(400, 'the body broke off before its end'));
     payload.on('error', breakOff);
     payload.on('close', breakOff);
   });
 }
 
-/** Bodies up to this are parsed at once, and take no memory to speak of. */
-const SMALL_BYTES_MAX = 64 * 1024;
 const MEDIUM_BYTES_MAX = 1024 * 1024;
 const mediumOnes = pLimit(16);
 const largeOnes = pLimit(1);
-/** How much of the bodies of all requests may be in memory. */
-const HELD_BYTES_MAX = 512 * 1024 * 1024;
-let heldBytes = 0;
-
-/** The memory that a body takes from its first byte until it is done with: the bodies of all requests share it. */
-export class BodyMemory {
-  #byteCount = 0;
-
-  /** Counts the bytes that there are now. @throws ServiceError 503 if there is no room. */
-  reach(byteCount: number): void {
-    if (byteCount <= SMALL_BYTES_MAX) return;
-    const added = byteCount - this.#byteCount;
-    if (heldBytes + added > HELD_BYTES_MAX) {
-      const told = 'the large JSON bodies of all requests take too much memory; nothing of this one was stored';
-      throw unavailable(`${told}; try again later, or send smaller ones`);
-    }
-    heldBytes += added;
-    this.#byteCount = byteCount;
-  }
-
-  release(): void {
-    heldBytes -= this.#byteCount;
-    this.#byteCount = 0;
-  }
-}
 
 /**
  * Parses a JSON body, of which few are parsed at a time, as it takes several times its bytes then: any number at once
@@ -186,11 +143,11 @@ export function checkCharset({ headers }: Pick<FastifyRequest, 'headers'>): void
  *
  * @throws ServiceError 415 if it is compressed or said to be in another charset, 400 if it is not UTF-8.
  */
-export async function readTextBody(request: FastifyRequest, body: Buffer): Promise<string> {
+export async function readTextBody(request: FastifyRequest, { parts }: Pick<WholeBody, 'parts'>): Promise<string> {
   checkCharset(request);
   const { headers } = request;
   const { 'content-encoding': encoding = 'identity' } = headers;
-  if (encoding.toLowerCase() === 'identity') return decodeParts([body]);
+  if (encoding.toLowerCase() === 'identity') return decodeParts(parts);
   const received = JSON.stringify(encoding);
   throw new ServiceError(415, `Content-Encoding: expected none at this endpoint, received ${received}`);
 }

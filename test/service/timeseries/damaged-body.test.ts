@@ -4,7 +4,7 @@ import type { ServiceContext } from '../../../src/service/context.js';
 import { ServiceError } from '../../../src/service/http/errors.js';
 import { defaultSettings } from '../../../src/service/settings.js';
 import { addStreamedBodies, partsOf, type StreamedBody } from '../../../src/service/timeseries/write/bodies.js';
-import { readWhole } from '../../../src/service/timeseries/write/whole-body.js';
+import { readWhole } from '../../../src/service/timeseries/write/read-whole.js';
 
 /** Reads a body only after waiting for something else, like a handler that asks the store first. */
 async function readLate(body: StreamedBody, isWhole: boolean): Promise<number> {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { WholeBody } from '../../../src/service/http/whole-body.js';
 import {
   addColumns,
   createSampleBatch,
@@ -7,7 +8,6 @@ import {
   seriesIndexOf,
   takeChanges,
 } from '../../../src/service/timeseries/write/batch.js';
-import { WholeBody } from '../../../src/service/timeseries/write/whole-body.js';
 
 describe('memory that bodies use again', () => {
   it('holds each body as it came, whichever others come and go meanwhile', () => {

@@ -18,6 +18,7 @@ import { isPattern, storedDefinition } from '../request.js';
 import { Backlog } from './backlog.js';
 import { type CheckpointHead, Checkpoints, checkpointHeads } from './checkpoints.js';
 import { Item, type ItemSession } from './item.js';
+import { KeptItems } from './kept-items.js';
 import { PatternMembers } from './members.js';
 import { Schedule } from './schedule.js';
 import type { WorkerSizes } from './sizes.js';
@@ -26,34 +27,7 @@ import type { SourceCache } from './source-cache.js';
 /** In one statement, which others wait for. */
 const IDS_LOOKED_UP = 250;
 const READERS_MAX = 200_000;
-/** When there are too many items, the oldest are dropped until this share of the limit is left. */
-const KEPT_SHARE = 0.9;
 const NONE: readonly string[] = [];
-
-/** Items by their ids, with the length of their requests: their rows and plans take a multiple of it. */
-class KeptItems extends Map<string, Item> {
-  #requestChars = 0;
-
-  get requestChars(): number {
-    return this.#requestChars;
-  }
-
-  override set(itemId: string, item: Item): this {
-    this.delete(itemId);
-    this.#requestChars += item.schedule.row.request.length;
-    return super.set(itemId, item);
-  }
-
-  override delete(itemId: string): boolean {
-    this.#requestChars -= this.get(itemId)?.schedule.row.request.length ?? 0;
-    return super.delete(itemId);
-  }
-
-  override clear(): void {
-    this.#requestChars = 0;
-    super.clear();
-  }
-}
 
 /** What the worker knows of a shard between its transactions. */
 export class ItemCache {
@@ -61,7 +35,7 @@ export class ItemCache {
   #claimSequence = -1;
   #absorbedCommit = -1;
   #catalogCommit = -1;
-  readonly #items = new KeptItems();
+  readonly #items = new KeptItems<Item>();
   /** By organisation and id, and there by metric: the ids of the items that read a series; as of that commit. */
   readonly #readers = new Map<string, Map<string, string[]>>();
   /** The patterns of organisations, as of a commit of the catalogue. */
@@ -133,16 +107,10 @@ export class ItemCache {
     return members;
   }
 
-  /** Between transactions: if there are too many items, drops the least recently used ones. */
+  /** Between transactions. */
   trim({ itemsKept, requestCharsKept }: WorkerSizes): void {
     if (this.#readers.size > READERS_MAX) this.#readers.clear();
-    const areFew = (share: number): boolean =>
-      this.#items.size <= share * itemsKept && this.#items.requestChars <= share * requestCharsKept;
-    if (areFew(1) || !this.backlog.isEmpty) return;
-    for (const [itemId, { isRunning }] of this.#items) {
-      if (!isRunning) this.#items.delete(itemId);
-      if (areFew(KEPT_SHARE)) return;
-    }
+    if (this.backlog.isEmpty) this.#items.trim(itemsKept, requestCharsKept);
   }
 
   /** Makes the next use look the item up again. */

@@ -35,7 +35,7 @@ const sizes = {
   checkpointBytesMax: 8 * 1024 * 1024,
   /** Items of a shard that stay in memory with their streams. */
   itemsKept: 10_000,
-  /** The most characters of their requests, which take some seven times that in memory. */
+  /** The most characters of their requests, which take several times that in memory. */
   requestCharsKept: 8_000_000,
 };
 

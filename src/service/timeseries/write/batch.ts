@@ -5,7 +5,7 @@ import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import { sliceColumns } from '../../../storage/samples/patch.js';
 import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
 import { sortByTime } from '../../../storage/samples/sort-by-time.js';
-import { FreeList } from './free-list.js';
+import { FreeList } from '../../free-list.js';
 
 /** The numbers of samples of a batch by outcome. */
 export interface BatchCounts {

@@ -5,6 +5,7 @@ import type { ServiceContext } from '../../context.js';
 import { decodeParts, parseInTurn } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE } from '../../http/media-types.js';
+import { WholeBody } from '../../http/whole-body.js';
 import { type FramePart, FrameReader } from '../columns-format.js';
 import { addColumns, releaseColumns, seriesIndexOf } from './batch.js';
 import { partsOf, type StreamedBody } from './bodies.js';
@@ -12,9 +13,9 @@ import { takeCsv } from './csv.js';
 import { type Gathered, type Gatherer, GatheringError } from './gather.js';
 import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
 import { takeLines } from './lines.js';
+import { readWhole } from './read-whole.js';
 import { type Ingest, type Ingested, Sink, withStoredCount } from './sink.js';
 import { UsualSamples } from './usual-json.js';
-import { readWhole, WholeBody } from './whole-body.js';
 
 /** How many samples to read before yielding: some milliseconds of work. */
 const SAMPLES_PER_TURN = 5000;

@@ -1,8 +1,33 @@
-import { BodyMemory } from '../../http/bodies.js';
-import { ServiceError } from '../../http/errors.js';
-import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from '../../http/media-types.js';
-import { bodyError, type StreamedBody } from './bodies.js';
-import { FreeList } from './free-list.js';
+import { FreeList } from '../free-list.js';
+import { unavailable } from './errors.js';
+
+/** Bodies up to this take no memory to speak of. */
+export const SMALL_BYTES_MAX = 64 * 1024;
+/** How much of the bodies of all requests may be in memory. */
+const HELD_BYTES_MAX = 512 * 1024 * 1024;
+let heldBytes = 0;
+
+/** The memory that a body takes from its first byte until it is done with: the bodies of all requests share it. */
+export class BodyMemory {
+  #byteCount = 0;
+
+  /** Counts the bytes that there are now. @throws ServiceError 503 if there is no room. */
+  reach(byteCount: number): void {
+    if (byteCount <= SMALL_BYTES_MAX) return;
+    const added = byteCount - this.#byteCount;
+    if (heldBytes + added > HELD_BYTES_MAX) {
+      const told = 'the large JSON bodies of all requests take too much memory; nothing of this one was stored';
+      throw unavailable(`${told}; try again later, or send smaller ones`);
+    }
+    heldBytes += added;
+    this.#byteCount = byteCount;
+  }
+
+  release(): void {
+    heldBytes -= this.#byteCount;
+    this.#byteCount = 0;
+  }
+}
 
 const BLOCK_BYTES = 262_144;
 const freeBlocks = new FreeList<Uint8Array>(128);
@@ -60,48 +85,4 @@ export class WholeBody {
     this.#parts.length = 0;
     this.#room = 0;
   }
-}
-
-/** Reads a whole body, for formats that are stored at once. The caller releases it. No promise if all of it is here. */
-export function readWhole(body: StreamedBody, wholeBytesMax: number): WholeBody | Promise<WholeBody> {
-  const whole = new WholeBody();
-  const bytesMax = Math.min(wholeBytesMax, body.bytesMax);
-  const all = body.takeWhole();
-  if (all === null) return readParts(body, whole, bytesMax);
-  if (all.length > bytesMax) throw tooLarge(bytesMax);
-  whole.add(all);
-  return whole;
-}
-
-function tooLarge(bytesMax: number): ServiceError {
-  const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
-  return new ServiceError(413, `a JSON body may have at most ${bytesMax} bytes; ${hint}`);
-}
-
-// By events, as iterating a stream costs more.
-function readParts(body: StreamedBody, whole: WholeBody, bytesMax: number): Promise<WholeBody> {
-  const { stream } = body;
-  return new Promise((resolve, reject) => {
-    if (stream.errored !== null) {
-      body.abandon();
-      reject(bodyError(stream.errored));
-      return;
-    }
-    const refuse = (error: unknown): void => {
-      stream.removeAllListeners('data');
-      whole.release();
-      body.abandon();
-      reject(bodyError(error));
-    };
-    stream.on('data', (part: Buffer) => {
-      try {
-        if (whole.byteCount + part.length > bytesMax) throw tooLarge(bytesMax);
-        whole.add(part);
-      } catch (error) {
-        refuse(error);
-      }
-    });
-    stream.on('end', () => body.checkEnd().then(() => resolve(whole), refuse));
-    stream.on('error', refuse);
-  });
 }
