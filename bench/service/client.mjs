@@ -5,36 +5,38 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 
 /**
  * @param server a running server.
- * @param client its `clientId` and `clientSecret`, for the scope core_write.
- * @returns `post`, which resolves to the milliseconds until the answer and rejects if that is an error; and `end`.
+ * @param client its `clientId` and `clientSecret`, which has the scope.
+ * @returns `post`, and `get`, which sends `count` requests at once; they resolve to the milliseconds until the last
+ * answer, and reject if one is an error. And `end`.
  */
-export async function openClient({ url }, { clientId, clientSecret }) {
-  const thread = new Worker(new URL(import.meta.url), { workerData: { url, clientId, clientSecret } });
+export async function openClient({ url }, { clientId, clientSecret }, scope = 'core_write') {
+  const thread = new Worker(new URL(import.meta.url), { workerData: { url, clientId, clientSecret, scope } });
   await once(thread, 'message');
+  const ask = async (message) => {
+    thread.postMessage(message);
+    const [{ ms, fault }] = await once(thread, 'message');
+    if (fault !== undefined) throw new Error(fault);
+    return ms;
+  };
   return {
-    async post(path, type, body) {
-      thread.postMessage({ path, type, body });
-      const [{ ms, fault }] = await once(thread, 'message');
-      if (fault !== undefined) throw new Error(fault);
-      return ms;
-    },
+    post: (path, type, body) => ask({ path, count: 1, method: 'POST', headers: { 'content-type': type }, body }),
+    get: (path, accept, count) => ask({ path, count, method: 'GET', headers: { accept } }),
     end: () => thread.terminate(),
   };
 }
 
 if (!isMainThread) {
-  const headers = { authorization: `Bearer ${await tokenOf(workerData)}` };
-  parentPort.on('message', async ({ path, type, body }) => {
+  const authorization = `Bearer ${await tokenOf(workerData)}`;
+  const askOnce = async ({ path, method, headers, body }) => {
+    const answer = await fetch(workerData.url + path, { method, headers: { authorization, ...headers }, body });
+    const bytes = await answer.arrayBuffer();
+    return answer.ok ? undefined : `${answer.status} ${Buffer.from(bytes)}`;
+  };
+  parentPort.on('message', async (message) => {
     const beginMs = performance.now();
     try {
-      const answer = await fetch(workerData.url + path, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': type },
-        body,
-      });
-      const text = await answer.text();
-      const fault = answer.ok ? undefined : `${answer.status} ${text}`;
-      parentPort.postMessage({ ms: performance.now() - beginMs, fault });
+      const faults = await Promise.all(Array.from({ length: message.count }, () => askOnce(message)));
+      parentPort.postMessage({ ms: performance.now() - beginMs, fault: faults.find((fault) => fault !== undefined) });
     } catch (error) {
       parentPort.postMessage({ fault: String(error) });
     }
@@ -42,12 +44,12 @@ if (!isMainThread) {
   parentPort.postMessage('ready');
 }
 
-async function tokenOf({ url, clientId, clientSecret }) {
+async function tokenOf({ url, clientId, clientSecret, scope }) {
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   const answer = await fetch(`${url}/idm/ims/connect/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${basic}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_write' }),
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
   });
   if (!answer.ok) throw new Error(await answer.text());
   return (await answer.json()).access_token;

@@ -9,6 +9,7 @@
 //                     one is killed counts as `ended`
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,6 +43,8 @@ const loads = [
   ['CSV of 2 million samples, 4 connections', (server) => post(server, 4, SERIES_COUNT, 'text/csv', csvBody)],
   ['reads as JSON, pages of 100,000, 16 connections', (server) => read(server, 16, 160, JSON_PAGE)],
   ['reads as CSV, 2 million samples, 16 connections', (server) => read(server, 16, 32, { accept: 'text/csv' })],
+  ['200 pages of 100,000 that nobody reads', (server) => ignore(server, 200, JSON_PAGE)],
+  ['200 series as CSV that nobody reads', (server) => ignore(server, 200, { accept: 'text/csv' })],
   ['a median of each hour of 2 million samples', (server) => register(server, [item('Hourly', 'Median')])],
   ['1,000 items on one series', registerMany],
 ];
@@ -109,6 +112,16 @@ async function read({ url, token }, connections, count, { accept, query = '' }) 
     return { method: 'GET', path, headers };
   };
   await send({ url, connections, next });
+}
+
+/** Asks and reads no answer. */
+async function ignore({ url, token }, connections, { accept, query = '' }) {
+  const { hostname, port } = new URL(url);
+  const head = `GET /core/timeseries/s0/samples?metric=Raw${query} HTTP/1.1\r\nhost: ${hostname}\r\naccept: ${accept}\r\n`;
+  const sockets = Array.from({ length: connections }, () => connect({ host: hostname, port: Number(port) }).pause());
+  for (const socket of sockets) socket.on('error', () => {}).write(`${head}authorization: Bearer ${token}\r\n\r\n`);
+  await sleep(2 * SETTLE_MS);
+  for (const socket of sockets) socket.destroy();
 }
 
 function measuredAt(n) {

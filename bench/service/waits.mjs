@@ -4,12 +4,14 @@
 //                                        reads of a minute and single samples while the log is compacted
 //   node bench/service/waits.mjs wide    bodies with a sample for each of many series: the longest waits of another client
 //   node bench/service/waits.mjs range   reads of a quarter of an hour, and of all, of series with many rows in the log
+//   node bench/service/waits.mjs pages   long pages and series that many ask for at once: the longest waits of another client
 //   node bench/service/waits.mjs delete  the deletion of most of a long series: the longest waits of a client that writes
 //   node bench/service/waits.mjs retention  the rounds after a rule was set on series that many items read: the longest
 //                                        waits of a client that writes
 //
 //   --dist FOLDER     another build than that in dist, to compare
-//   --count 60        frames (log; delete, 6), series (wide, 100000 by default), rows (range, 2000) or items (retention, 10000)
+//   --count 60        frames (log; delete, 6), series (wide, 100000 by default), rows (range, 2000), requests at once (pages, 32)
+//                     or items (retention, 10000)
 //   --shared          retention: all items read one series, instead of one each
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readOptions, refuse } from '../../scripts/options.mjs';
+import { openClient } from './client.mjs';
 import { quantile } from './load.mjs';
 import { startWindrow } from './windrow.mjs';
 
@@ -29,6 +32,7 @@ const modes = {
   log: measureLog,
   wide: measureWide,
   range: measureRange,
+  pages: measurePages,
   delete: measureDelete,
   retention: measureRetention,
 };
@@ -252,4 +256,30 @@ async function measureRange() {
     const times = await Promise.all([reader(0), reader(25), reader(50), reader(75)]);
     console.log(`${what}:`, summaryOf(Float64Array.from(times.flatMap((part) => [...part])).sort()));
   }
+}
+
+async function measurePages() {
+  const count = options.count ?? 32;
+  await ask('/core/samples', 'application/vnd.windrow.columns', frameOf(0, 'long'));
+  // Until it is in segments.
+  await sleep(3000);
+  const client = await openClient(server, server.client, 'core_read');
+  for (const [accept, limit] of [
+    ['application/json', 100_000],
+    ['text/csv', FRAME_SAMPLES],
+    ['application/x-ndjson', FRAME_SAMPLES],
+    ['application/vnd.windrow.columns', FRAME_SAMPLES],
+  ]) {
+    for (let round = 0; round < 3; round++) {
+      let isOver = false;
+      const pings = askUntil(
+        () => isOver,
+        () => ask('/health/live'),
+      );
+      const allMs = Math.round(await client.get(`/core/timeseries/long/samples?limit=${limit}`, accept, count));
+      isOver = true;
+      console.log(`${count} times ${limit} samples, ${accept}:`, { allMs, ...summaryOf(await pings) });
+    }
+  }
+  await client.end();
 }

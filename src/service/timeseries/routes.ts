@@ -9,7 +9,7 @@ import { ServiceError } from '../http/errors.js';
 import { JSON_TYPE } from '../http/media-types.js';
 import { type RouteParts, security } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
-import { answerSamples } from './read/answer.js';
+import { createAnswerSamples } from './read/answer.js';
 import { Feeds } from './read/feed.js';
 import { follow } from './read/follow.js';
 import { listSeries } from './read/list-series.js';
@@ -50,6 +50,7 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
     'application/x-ndjson and application/vnd.windrow.columns stream all samples.';
   const common = { description, tags, security };
   const explain = createExplainer(parts);
+  const answerSamples = createAnswerSamples(parts);
 
   routes.get(
     '/core/timeseries/:timeseriesId/samples',
@@ -59,7 +60,7 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
     },
     async (request, reply) => {
       const { metric = RAW_METRIC, ...query } = request.query;
-      return answerSamples(parts, request, reply, [{ timeseriesId: request.params.timeseriesId, metric }], query);
+      return answerSamples(request, reply, [{ timeseriesId: request.params.timeseriesId, metric }], query);
     },
   );
   routes.get(
@@ -67,7 +68,7 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
     { onRequest, schema: { ...common, summary: 'Samples of several series', querystring: manySamplesQuery } },
     async (request, reply) => {
       const { timeseries_ids, metric = RAW_METRIC, ...query } = request.query;
-      return answerSamples(parts, request, reply, readSeriesList(timeseries_ids, metric), query);
+      return answerSamples(request, reply, readSeriesList(timeseries_ids, metric), query);
     },
   );
   routes.get(

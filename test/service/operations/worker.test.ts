@@ -36,6 +36,16 @@ const room = minutes('room', 240, (i) => (i * 37) % 100);
 const hourly = [item('Aggregate', { function: 'Average', interval: 'Hourly' }, ['room'], 'hourly')];
 const doubled = [item('Mul', { scalar: 2 }, ['room'], 'doubled')];
 
+/** A pool whose first steps fail. */
+function failing(times: number): () => StepPool {
+  let left = times;
+  const pool = createInlinePool();
+  const run: StepPool['run'] = (...step) => {
+    return left-- > 0 ? Promise.reject(new Error(`simulated: ${left} left`)) : pool.run(...step);
+  };
+  return () => ({ ...pool, run });
+}
+
 async function expectBatch(): Promise<void> {
   const { expected, found } = await rig.compare();
   expectSame(found, expected);
@@ -249,15 +259,6 @@ describe('state in memory', () => {
 });
 
 describe('failures', () => {
-  const failing = (times: number): (() => StepPool) => {
-    let left = times;
-    const pool = createInlinePool();
-    const run: StepPool['run'] = (...step) => {
-      return left-- > 0 ? Promise.reject(new Error(`simulated: ${left} left`)) : pool.run(...step);
-    };
-    return () => ({ ...pool, run });
-  };
-
   it('by a bug end with one item, and the others of its shard go on', async () => {
     await open({ groups: 1 });
     await rig.append(change(room, 0, 60));
@@ -407,6 +408,25 @@ describe('a clock that is set back', () => {
     await rig.worker().onIdle();
     await expectBatch();
   });
+
+  it.each(['a restart', 'a sample'])(
+    'ends with %s the pause after a failure, which would last as long',
+    async (end) => {
+      await open({ groups: 1, sizes: smallSizes, pool: failing(1) });
+      await rig.append(change(room, 0, 60));
+      await rig.register(doubled);
+      await rig.worker().onIdle();
+      expect(await waitingWork(rig)).toMatchObject([{ attemptCount: 1 }]);
+      rig.setBack(24 * 3_600_000);
+      await rig.worker().onIdle();
+      expect(await waitingWork(rig)).toMatchObject([{ attemptCount: 1 }]);
+      if (end === 'a restart') await rig.restart();
+      else await rig.append(change(room, 60, 61));
+      await rig.worker().onIdle();
+      expect(await waitingWork(rig)).toEqual([]);
+      await expectBatch();
+    },
+  );
 });
 
 describe('another engine', () => {

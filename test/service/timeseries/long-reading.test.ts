@@ -41,6 +41,20 @@ it.each(['text/csv', 'application/x-ndjson', 'application/vnd.windrow.columns'])
   },
 );
 
+it.each(['application/json', 'text/csv', 'application/x-ndjson'])(
+  'responses at once as %s share turns, so that nobody waits for the work of all',
+  async (accept) => {
+    const samples = 60_000;
+    const several = Array.from({ length: 4 }, () => `/core/timeseries/long/samples?limit=${samples}`);
+    const { turnCount, result } = await turnsDuring(() => Promise.all(several.map((url) => get(url, { accept }))));
+    // Without the place of the next page, which is sealed.
+    const [first, ...others] = result.map(({ body }) => body.split('"paging"')[0]!);
+    expect(first!.length).toBeGreaterThan(samples);
+    expect(others.every((body) => body === first)).toBe(true);
+    expect(turnCount).toBeGreaterThanOrEqual((several.length * samples) / 10_000);
+  },
+);
+
 it('a body whose parts have all come is stored with turns for other requests in between', async () => {
   const line = `${JSON.stringify({ timeseriesId: 'lines', metric: 'Raw', timestamp: 0, val: 1 })}\n`;
   const part = line.repeat(1000);

@@ -122,8 +122,8 @@ export class Item {
       if (row.boundaryMs !== null && firstMs < row.boundaryMs) await this.makeDue(session);
       return;
     }
-    // A turn that is due reads all that is stored.
-    if (dueMs !== null) return;
+    // A turn that is due reads all that is stored; the pause after a failure may have become too long.
+    if (dueMs !== null) return this.schedule.makeDue(session);
     const live = this.#live;
     // Damaged samples cannot be pushed: whoever reads them gets an error.
     if (live === undefined || change.damage !== undefined || isBehind(live, source, change, firstMs)) {

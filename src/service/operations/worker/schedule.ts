@@ -66,8 +66,8 @@ export class Schedule {
   async makeDue(session: ScheduleSession): Promise<void> {
     if (this.#dueMs === AFTER_REPLICATION_MS) return;
     const nowMs = session.context.clock.nowMs();
-    const isWaiting = this.#dueMs !== null && (this.#attemptCount > 0 || this.#dueMs <= nowMs);
-    if (isWaiting) return;
+    const isDue = this.#dueMs !== null && this.#dueMs <= nowMs;
+    if (isDue || isPause({ dueMs: this.#dueMs, attemptCount: this.#attemptCount }, nowMs)) return;
     await this.setDue(session, dueAtOnce(nowMs), 0);
     session.noteDue();
   }
@@ -102,10 +102,21 @@ export class Schedule {
     context.log.warn({ err: error, organisation, itemId, attempts, isOver }, 'an item failed');
     transitions.move(this.#row, { state, message, isRetry: !isOver });
     this.#row = { ...this.#row, state };
-    const pauseMs = FIRST_PAUSE_MS * PAUSE_GROWTH ** (attempts - 1);
     if (isOver) this.end(session);
-    else await this.setDue(session, context.clock.nowMs() + pauseMs, attempts);
+    else await this.setDue(session, context.clock.nowMs() + pauseMsAfter(attempts), attempts);
   }
+}
+
+function pauseMsAfter(attempts: number): number {
+  return FIRST_PAUSE_MS * PAUSE_GROWTH ** (attempts - 1);
+}
+
+/** Whether work waits in the pause after a failure: not so where the clock was set back since, by more than the pause. */
+export function isPause(
+  { dueMs, attemptCount }: { readonly dueMs: number | null; readonly attemptCount: number },
+  nowMs: number,
+): boolean {
+  return dueMs !== null && attemptCount > 0 && dueMs - nowMs <= pauseMsAfter(attemptCount);
 }
 
 function messageOf(error: unknown): string {

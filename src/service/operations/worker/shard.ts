@@ -20,6 +20,7 @@ import { ItemBugError, type PendingStep, type StepOutcome } from './item.js';
 import { ItemCache } from './item-cache.js';
 import { Replication } from './replication.js';
 import { deleteTaken, type Kept } from './retention.js';
+import { isPause } from './schedule.js';
 import { type AbsorbingWork, Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
@@ -160,8 +161,26 @@ export class ShardWorker {
         await this.#run((session) => takeOver(session, organisation, ids));
       }
     }
+    const isAnyDue = await this.#endLongPauses(isStopping);
     this.#isTakenOver = true;
-    return outdated.length > 0;
+    return outdated.length > 0 || isAnyDue;
+  }
+
+  /** Makes items due whose pause after a failure would be too long, as the clock was set back. */
+  async #endLongPauses(isStopping: () => boolean): Promise<boolean> {
+    const { storage, clock } = this.#context;
+    const nowMs = clock.nowMs();
+    const where = [
+      ['attemptCount', '>', 0],
+      ['dueMs', '>', nowMs],
+    ] as const;
+    const paused = await storage.read(this.claim.shard, (tx) => tx.find(itemWork, { where }));
+    const due = paused.filter((work) => !isPause(work, nowMs));
+    for (const { organisation, itemId } of due) {
+      if (isStopping()) break;
+      await this.#run(async (session) => (await session.itemOf(organisation, itemId))?.schedule.makeDue(session));
+    }
+    return due.length > 0;
   }
 
   /** Absorbs what was written; at once, if the shard's queue is running. Returns whether items may be due now. */

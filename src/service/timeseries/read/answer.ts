@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import type { Series, SeriesReference } from '../../../core/series.js';
-import { countWork } from '../../../storage/next-turn.js';
+import { shareTurns } from '../../../storage/next-turn.js';
 import { aroundRecords } from '../../http/envelope.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
 import { JSON_TYPE } from '../../http/media-types.js';
@@ -10,48 +10,58 @@ import { continuationTokenOf } from '../../http/paging.js';
 import type { RouteParts } from '../../http/route.js';
 import { addVary } from '../../http/vary.js';
 import { principalOf } from '../../identity/principal.js';
-import { jsonObjects, type StreamedForm, streamedForms } from './forms.js';
+import { jsonObjects, type StreamedForm, streamedForms, TEXT_SAMPLES } from './forms.js';
 import { PAGE_SAMPLES_MAX, readSamplesQuery, type SamplesQuery, type SamplesRequest } from './query.js';
-import { checkSeries, type Place, readPage, readPieces } from './samples.js';
+import { checkSeries, type Place, readPage, readPieces, type SampleReading } from './samples.js';
 
 const PAGE_SAMPLES = 10_000;
 
+/** Samples that are written as text in one turn of the event loop, for all answers together: some 4 ms. */
+const TURN_SAMPLES = 10_000;
+
+interface Reading extends SampleReading {
+  readonly tokens: RouteParts['tokens'];
+}
+
 /** Answers with samples of the series, in the form that the caller prefers. */
-export async function answerSamples(
-  parts: RouteParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  references: readonly SeriesReference[],
-  query: SamplesQuery,
-): Promise<unknown> {
-  const { organisation } = principalOf(request);
-  await checkSeries(parts.context, organisation, references);
-  const form = formOf(request);
-  const samplesRequest = readSamplesQuery(query);
-  addVary(reply, 'accept');
-  if (form === undefined) return answerPage(parts, request, reply, references, samplesRequest);
-  if (continuationTokenOf(request) !== undefined) {
-    throw badRequest(`header continuationToken: expected only with ${JSON_TYPE}; ${form.contentType} has no pages`);
-  }
-  const pieces = readPieces(parts.context, organisation, references, samplesRequest);
-  // Read before the answer begins, so that it can still say what fails.
-  const first = await pieces.next();
-  reply.type(form.contentType);
-  if (request.method === 'HEAD') {
-    // Fastify would read the stream to its end.
-    await pieces.return(undefined);
-    return reply.send(Readable.from([]));
-  }
-  return reply.send(streamOf(streamed(first, pieces, form)));
+export function createAnswerSamples({ context, tokens }: RouteParts) {
+  const reading: Reading = { context, tokens, turnOf: shareTurns(TURN_SAMPLES) };
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    references: readonly SeriesReference[],
+    query: SamplesQuery,
+  ): Promise<unknown> => {
+    const { organisation } = principalOf(request);
+    await checkSeries(context, organisation, references);
+    const form = formOf(request);
+    const samplesRequest = readSamplesQuery(query);
+    addVary(reply, 'accept');
+    if (form === undefined) return answerPage(reading, request, reply, references, samplesRequest);
+    if (continuationTokenOf(request) !== undefined) {
+      throw badRequest(`header continuationToken: expected only with ${JSON_TYPE}; ${form.contentType} has no pages`);
+    }
+    const pieces = readPieces(reading, organisation, references, samplesRequest);
+    // Read before the answer begins, so that it can still say what fails.
+    const first = await pieces.next();
+    reply.type(form.contentType);
+    if (request.method === 'HEAD') {
+      // Fastify would read the stream to its end.
+      await pieces.return(undefined);
+      return reply.send(Readable.from([]));
+    }
+    return reply.send(streamOf(streamed(first, pieces, form, reading.turnOf)));
+  };
 }
 
 async function answerPage(
-  { context, tokens }: RouteParts,
+  reading: Reading,
   request: FastifyRequest,
   reply: FastifyReply,
   references: readonly SeriesReference[],
   samplesRequest: SamplesRequest,
 ): Promise<unknown> {
+  const { tokens, turnOf } = reading;
   const principal = principalOf(request);
   const { limit = PAGE_SAMPLES, ...unlimited } = samplesRequest;
   if (limit > PAGE_SAMPLES_MAX) {
@@ -62,33 +72,31 @@ async function answerPage(
   const binding = { list: 'samples', principal, query: [references, { ...unlimited, limit: null }] };
   const token = continuationTokenOf(request);
   const from = token !== undefined ? ((await tokens.open(binding, token)).place as Place) : undefined; // sealed below
-  const page = await readPage(context, principal.organisation, references, samplesRequest, limit, from);
+  const page = await readPage(reading, principal.organisation, references, samplesRequest, limit, from);
   const next = page.next === undefined ? null : await tokens.seal(binding, page.next);
-  const bytes = pageBytes(page.series, aroundRecords({ continuationToken: next }));
+  const bytes = pageBytes(page.series, aroundRecords({ continuationToken: next }), turnOf);
   reply.type(`${JSON_TYPE}; charset=utf-8`);
   const sampleCount = page.series.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
   // Of long pages only a part is in memory as text.
   return reply.send(sampleCount > TURN_SAMPLES ? streamOf(bytes) : Buffer.concat(await allOf(bytes)));
 }
 
-/** Samples of a page that are written before others are answered. */
-const TURN_SAMPLES = 10_000;
-/** As much work as a series takes besides its samples, in samples. */
+/** As much work as a series takes besides its samples. */
 const SERIES_WORK = 40;
 
 async function* pageBytes(
   page: readonly Series[],
   [head, tail]: readonly [string, string],
+  turnOf: SampleReading['turnOf'],
 ): AsyncGenerator<Uint8Array> {
   const write = jsonObjects(',');
-  const afterWork = countWork(TURN_SAMPLES);
   yield Buffer.from(head);
   let written: Uint8Array | undefined;
   for (const series of page) {
-    for (const part of partsOf(series, TURN_SAMPLES)) {
+    for (const part of partsOf(series, TEXT_SAMPLES)) {
       if (written !== undefined) yield written;
+      await turnOf(SERIES_WORK + part.timeMs.length);
       written = write(part);
-      await afterWork(SERIES_WORK + part.timeMs.length);
     }
   }
   // Without the comma after the last object.
@@ -103,21 +111,21 @@ async function allOf(parts: AsyncIterable<Uint8Array>): Promise<readonly Uint8Ar
 }
 
 function streamOf(parts: AsyncGenerator<Uint8Array>): Readable {
-  return Readable.from(parts, { objectMode: false, highWaterMark: 1 << 20 });
+  return Readable.from(parts, { objectMode: false, highWaterMark: 1 << 16 });
 }
 
 async function* streamed(
   first: IteratorResult<Series>,
   others: AsyncIterator<Series>,
   form: StreamedForm,
+  turnOf: SampleReading['turnOf'],
 ): AsyncGenerator<Uint8Array> {
   const write = form.createWriter();
   if (form.head !== '') yield Buffer.from(form.head);
   for (let piece = first; !piece.done; piece = await others.next()) {
     for (const part of partsOf(piece.value, form.partSamples)) {
+      await turnOf(part.timeMs.length * form.workPerSample);
       yield write(part);
-      // All awaits before this may resolve at once, so a fast caller would block the thread.
-      await new Promise((resolve) => setImmediate(resolve));
     }
   }
 }

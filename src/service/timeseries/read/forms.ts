@@ -19,18 +19,21 @@ export interface StreamedForm {
   readonly contentType: string;
   /** The start of the body. */
   readonly head: string;
-  /** How many samples are written at a time. Small parts of text are soon freed, and hold up no others. */
+  /** How many samples are written at a time. Small parts of text are soon freed, and few wait for a slow caller. */
   readonly partSamples: number;
+  /** The time that a sample takes beside one of text: next to none to copy one. */
+  readonly workPerSample: number;
   createWriter(): WriteSamples;
 }
 
-const TEXT_SAMPLES = 8192;
-const FRAME_SAMPLES = 65_536;
+export const TEXT_SAMPLES = 2048;
+const text = { partSamples: TEXT_SAMPLES, workPerSample: 1 };
+const columns = { partSamples: 65_536, workPerSample: 0 };
 
 export const streamedForms: readonly StreamedForm[] = [
-  { contentType: CSV_TYPE, head: csvHeader, partSamples: TEXT_SAMPLES, createWriter: csvSamples },
-  { contentType: NDJSON_TYPE, head: '', partSamples: TEXT_SAMPLES, createWriter: () => jsonObjects('\n') },
-  { contentType: COLUMNS_TYPE, head: '', partSamples: FRAME_SAMPLES, createWriter: () => writeFrame },
+  { contentType: CSV_TYPE, head: csvHeader, ...text, createWriter: csvSamples },
+  { contentType: NDJSON_TYPE, head: '', ...text, createWriter: () => jsonObjects('\n') },
+  { contentType: COLUMNS_TYPE, head: '', ...columns, createWriter: () => writeFrame },
 ];
 
 function csvSamples(): WriteSamples {

@@ -1,7 +1,6 @@
 import { groupBy } from '../../../core/group.js';
 import { nextDouble } from '../../../core/next-double.js';
 import type { Series, SeriesReference } from '../../../core/series.js';
-import { countWork } from '../../../storage/next-turn.js';
 import type { Columns } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
@@ -25,13 +24,21 @@ export interface SamplesPage {
  */
 export const PIECE_SAMPLES = 65_536;
 
-/** As much work as a read of a series takes besides its samples, in samples. */
-const SERIES_WORK = 1000;
-const TURN_SAMPLES = 65_536;
+/** What reads of all callers share. */
+export interface SampleReading {
+  readonly context: ServiceContext;
+  /** Waits for a turn of the event loop that has room for so much work, in samples written as text. */
+  readonly turnOf: (work: number) => Promise<void> | undefined;
+}
+
+/** Samples that are read in the time that one takes to be written as text. */
+const READ_SAMPLES = 5;
+/** As much work as a read of a series takes besides its samples. */
+const SERIES_WORK = 200;
 
 /** Reads up to `limit` samples of the series, one series after the other. */
 export async function readPage(
-  context: ServiceContext,
+  reading: SampleReading,
   organisation: string,
   references: readonly SeriesReference[],
   request: SamplesRequest,
@@ -39,13 +46,12 @@ export async function readPage(
   from: Place | undefined,
 ): Promise<SamplesPage> {
   const series: Series[] = [];
-  const afterWork = countWork(TURN_SAMPLES);
   let room = limit;
   for (let index = from?.seriesIndex ?? 0; index < references.length; index++) {
     const reference = references[index]!;
     const after = index === from?.seriesIndex ? from.timeMs : undefined;
-    const found = await readPiece(context, organisation, reference, request, room + 1, after);
-    context.metrics.samplesRead.inc(Math.min(found.timeMs.length, room));
+    const found = await readPiece(reading, organisation, reference, request, room + 1, after);
+    reading.context.metrics.samplesRead.inc(Math.min(found.timeMs.length, room));
     if (found.timeMs.length > room) {
       const timeMs = found.timeMs.subarray(0, room);
       series.push({ ...reference, timeMs, value: found.value.subarray(0, room) });
@@ -55,14 +61,13 @@ export async function readPage(
     }
     if (found.timeMs.length > 0) series.push({ ...reference, ...found });
     room -= found.timeMs.length;
-    await afterWork(SERIES_WORK + found.timeMs.length);
   }
   return { series, next: undefined };
 }
 
 /** All samples of the series, up to the limit, piece by piece. */
 export async function* readPieces(
-  context: ServiceContext,
+  reading: SampleReading,
   organisation: string,
   references: readonly SeriesReference[],
   request: SamplesRequest,
@@ -73,8 +78,8 @@ export async function* readPieces(
     for (;;) {
       const count = Math.min(room, PIECE_SAMPLES);
       if (count === 0) return;
-      const found = await readPiece(context, organisation, reference, request, count, after);
-      context.metrics.samplesRead.inc(found.timeMs.length);
+      const found = await readPiece(reading, organisation, reference, request, count, after);
+      reading.context.metrics.samplesRead.inc(found.timeMs.length);
       if (found.timeMs.length > 0) yield { ...reference, ...found };
       room -= found.timeMs.length;
       after = found.timeMs.at(-1);
@@ -85,7 +90,7 @@ export async function* readPieces(
 
 // In the requested order, after the given time.
 async function readPiece(
-  { storage, samples, placements }: ServiceContext,
+  { context: { storage, samples, placements }, turnOf }: SampleReading,
   organisation: string,
   reference: SeriesReference,
   { fromMs = -Infinity, untilMs = Infinity, isDescending, isFinalOnly }: SamplesRequest,
@@ -103,6 +108,7 @@ async function readPiece(
   };
   const shard = (await placements.of(organisation)).shardOf(reference.timeseriesId);
   await samples.log.load(storage, shard);
+  await turnOf(SERIES_WORK + limit / READ_SAMPLES);
   const found = await storage.read(shard, (tx) => samples.read(tx, organisation, reference, range));
   if (!isDescending) return found;
   return { timeMs: found.timeMs.slice().reverse(), value: found.value.slice().reverse() };
