@@ -5,6 +5,7 @@
 //   npm run build && node bench/service/memory.mjs
 //
 //   --dist FOLDER     another build than that in dist, to compare
+//   --only WORDS      the loads whose names have these words, after those that fill the store
 //   --cgroup FOLDER   the cgroup that the servers run in, and whose limit they have to get by with: a load under which
 //                     one is killed counts as `ended`
 
@@ -18,7 +19,11 @@ import { requestSources } from './bodies.mjs';
 import { pour, send } from './load.mjs';
 import { startWindrow } from './windrow.mjs';
 
-const { options } = readOptions(import.meta.url, { dist: { type: 'string' }, cgroup: { type: 'string' } });
+const { options } = readOptions(import.meta.url, {
+  dist: { type: 'string' },
+  only: { type: 'string' },
+  cgroup: { type: 'string' },
+});
 if (process.platform !== 'linux') throw new Error(`it reads /proc: expected Linux, received ${process.platform}`);
 const START_MS = Date.UTC(2026, 0, 1);
 const SERIES_COUNT = 4;
@@ -31,6 +36,9 @@ const SETTLE_MS = 5000;
 const COLUMNS = 'application/vnd.windrow.columns';
 const JSON_PAGE = { accept: 'application/json', query: '&limit=100000' };
 
+/** The load that writes what others read. */
+const FILLING = 'columns of 2 million samples, 4 connections';
+
 let run = 0;
 const loads = [
   ['at rest', () => {}],
@@ -39,7 +47,7 @@ const loads = [
   ['bodies of 10,000 samples, 8 connections', (server) => pourBodies(server, 10_000, 8)],
   ['bodies of 10,000 samples, 64 connections', (server) => pourBodies(server, 10_000, 64)],
   ['JSON bodies of 15 MB, 8 connections', (server) => post(server, 8, 32, 'application/json', jsonBody)],
-  ['columns of 2 million samples, 4 connections', (server) => post(server, 4, SERIES_COUNT, COLUMNS, columnsBody)],
+  [FILLING, (server) => post(server, 4, SERIES_COUNT, COLUMNS, columnsBody)],
   ['CSV of 2 million samples, 4 connections', (server) => post(server, 4, SERIES_COUNT, 'text/csv', csvBody)],
   ['reads as JSON, pages of 100,000, 16 connections', (server) => read(server, 16, 160, JSON_PAGE)],
   ['reads as CSV, 2 million samples, 16 connections', (server) => read(server, 16, 32, { accept: 'text/csv' })],
@@ -53,7 +61,8 @@ const folder = mkdtempSync(join(tmpdir(), 'windrow-memory-'));
 let client;
 try {
   const rows = [];
-  for (const [name, load] of loads) {
+  const { only = '' } = options;
+  for (const [name, load] of loads.filter(([of]) => of.includes(only) || of === FILLING)) {
     rows.push({ load: name, 'most, MB': await measure(load) });
     console.log(rows.at(-1));
   }

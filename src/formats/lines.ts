@@ -12,31 +12,41 @@ export interface TextLine {
 const LINE_LENGTH_MAX = 4_194_304;
 
 /** The lines of a file in UTF-8. */
-export async function* textLines({ name, blocks }: FormatSource): AsyncGenerator<TextLine> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+export async function* textLines(source: FormatSource): AsyncGenerator<TextLine> {
   let rest = '';
   let number = 0;
+  for await (const text of decodedBlocks(source, () => number + 1)) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    checkLength(rest, source.name, number + 1);
+    for (const line of lines) yield { text: line.replace(/\r$/, ''), number: ++number };
+  }
+  if (rest !== '') yield { text: rest, number: ++number };
+}
+
+/**
+ * The text of a file in UTF-8, block by block.
+ *
+ * @param lineNow the line with the end of the block before.
+ */
+export async function* decodedBlocks({ name, blocks }: FormatSource, lineNow: () => number): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (bytes?: Uint8Array): string => {
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
     } catch (error) {
-      const line = number + 1 + lineFeedsBeforeFault(bytes ?? new Uint8Array());
+      const line = lineNow() + lineFeedsBeforeFault(bytes ?? new Uint8Array());
       throw new WindrowError('file.format', `${name}, line ${line}: is not UTF-8 text`, { cause: error });
     }
   };
-  for await (const block of blocks()) {
-    const lines = (rest + decode(block)).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > LINE_LENGTH_MAX) {
-      throw new WindrowError(
-        'file.format',
-        `${name}, line ${number + 1}: is longer than ${LINE_LENGTH_MAX} characters`,
-      );
-    }
-    for (const line of lines) yield { text: line.replace(/\r$/, ''), number: ++number };
-  }
-  rest += decode();
-  if (rest !== '') yield { text: rest, number: ++number };
+  for await (const block of blocks()) yield decode(block);
+  yield decode();
+}
+
+/** Refuses a line, or another part of a text, that has no end. */
+export function checkLength(text: string, name: string, line: number): void {
+  if (text.length <= LINE_LENGTH_MAX) return;
+  throw new WindrowError('file.format', `${name}, line ${line}: is longer than ${LINE_LENGTH_MAX} characters`);
 }
 
 function lineFeedsBeforeFault(bytes: Uint8Array): number {

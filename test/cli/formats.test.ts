@@ -213,7 +213,7 @@ describe('NDJSON', () => {
     expect((await run(world, 'bad.ndjson')).stderr).toContain('line 4: expected a JSON object, received "[1]"');
     world.write('nested.ndjson', `${text}${text.replaceAll(/"value":[^}]*/g, '"value":{"mean":1}')}`);
     const { stderr } = await run(world, 'nested.ndjson');
-    expect(stderr).toContain('row 4: value: an object is not a number; expected one number a field');
+    expect(stderr).toContain('line 4: value: an object is not a number; expected one number a field');
     world.write('time.ndjson', text.replace(ROWS[1]!, 'noon'));
     const skipped = await run(world, 'time.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
     expect(skipped.stderr).toContain('1 bad row');
@@ -228,7 +228,7 @@ describe('NDJSON', () => {
       const { code, stderr } = await run(world, 'x.ndjson');
       expect([code, stderr]).toEqual([
         1,
-        expect.stringMatching(/^windrow: ~\/x\.ndjson, row 2: an .* names no series\n/),
+        expect.stringMatching(/^windrow: ~\/x\.ndjson, line 2: an .* names no series\n/),
       ]);
       const skipped = await run(world, 'x.ndjson', '--on-bad-row', 'skip');
       expect(skipped.stdout).toBe(RESULT.replace(/\n.*-1\.1/, ''));
@@ -247,9 +247,45 @@ describe('NDJSON', () => {
       expect.stringMatching(/office\.ndjson,2,".* cannot be read: expected a JSON object/),
       expect.stringMatching(/office\.ndjson,5,".* cannot be read: expected a JSON object/),
     ]);
-    world.write('office.ndjson', '[1]\n[2]\n');
+    world.write('office.ndjson', '1\n[2]\n');
     const none = await run(world, 'office.ndjson', '--on-bad-row', 'skip');
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no line can be read; expected a JSON obj')]);
+  });
+
+  it('may be one array, as in .json files, on one line or many, with an element in several', async () => {
+    for (const array of [
+      JSON.stringify(objects),
+      `\n${JSON.stringify(objects, null, 2)}\n`,
+      `[${objects.map((one) => `${JSON.stringify(one, null, '\t')}\r\n`).join(',')}]`,
+    ]) {
+      const world = negating({ 'x.json': array, 'x.ndjson': array, 'x.json.gz': gzipSync(array) });
+      for (const name of ['x.json', 'x.ndjson', 'x.json.gz'])
+        expect(await run(world, name)).toMatchObject({ stdout: RESULT });
+      world.write(
+        'office.json',
+        array.replaceAll(/"timeseriesId":\s*"office",/g, '').replaceAll(/,\s*"note":\s*"x"/g, ''),
+      );
+      expect((await run(world, 'office.json')).stdout).toBe(RESULT);
+    }
+    expect((await run(negating({ 'x.json': '[]' }), 'x.json')).stderr).toContain('x.json: the file is empty');
+  });
+
+  it('an array says what is wrong with an element, and is refused where it is cut off or something follows', async () => {
+    const array = JSON.stringify(objects, null, 2);
+    const cases: readonly (readonly [string, string, string])[] = [
+      ['cut.json', array.slice(0, -1), 'cut.json, line 20: the array does not end; is the file cut off?'],
+      ['cut.json', array.slice(0, 30), 'cut.json, line 3: the array does not end; is the file cut off?'],
+      ['two.json', `${array}\n[]`, 'two.json, line 21: expected nothing after the array'],
+      ['bad.json', array.replace('0.1', '0.1.1'), 'bad.json, line 2: expected a JSON object, received "{'],
+      ['bad.json', '[\n\n  1]', 'bad.json, line 3: expected a JSON object, received "1"'],
+      ['text.json', array.replace('"x"', '"}]\\",["').replace('0.1', '"noon"'), 'text.json, line 2: value: "noon"'],
+    ];
+    for (const [name, text_, problem] of cases) {
+      const { code, stderr } = await run(negating({ [name]: text_ }), name);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(problem)]);
+    }
+    const skipped = await run(negating({ 'x.json': array.replace('{', '{{') }), 'x.json', '--on-bad-row', 'skip');
+    expect([skipped.code, skipped.stderr]).toEqual([1, expect.stringContaining('the array does not end')]);
   });
 
   it('a number beyond the range of a double is a bad row, as in CSV, and no missing value', async () => {
@@ -348,7 +384,10 @@ it('NDJSON: a name that is a number beyond 2^53 is refused, as several of them w
   const line = (id: string) => `{"timestamp":"2024-01-01T00:00:00Z","timeseriesId":${id},"metric":"Raw","value":1}\n`;
   const world = negating({ 'x.ndjson': line('9007199254740991') + line('1234567890123456789') });
   const { code, stderr } = await run(world, 'x.ndjson');
-  expect([code, stderr]).toEqual([1, expect.stringContaining('x.ndjson, row 2: 1234567890123456800 may name several')]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('x.ndjson, line 2: 1234567890123456800 may name several'),
+  ]);
 });
 
 it('NDJSON: text that is not UTF-8 is named with its line', async () => {

@@ -89,7 +89,7 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
       /^a\.csv: say under Data how [\s\S]*\nb\.csv\.gz: [\s\S]*\nc\.csv: the file is empty/,
     );
     await page.getByRole('region', { name: 'good.csv.gz' }).waitFor();
-    await choose(page, { 'other.json': '{}' });
+    await choose(page, { 'other.json': '{"operations": []}' });
     await eventually(message).toMatch(/^other\.json: expected an array of items/);
     await addStep(page, 'abs');
     const request = await requestText(page);

@@ -112,7 +112,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => set.textContent()).toContain('texts left out: note');
   });
 
-  it('reads Parquet and Arrow as the page of the command, and says plainly where the reader is not', async () => {
+  it('reads Parquet, Arrow and arrays of JSON as the page of the command, and says plainly where the reader is not', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'daily.parquet');
@@ -130,6 +130,11 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     const formats = new URL('../formats/files/', import.meta.url);
     await page.getByLabel('Files to open').setInputFiles(others.map((name) => fileURLToPath(new URL(name, formats))));
     for (const name of others) await page.getByRole('region', { name, exact: true }).waitFor();
+    // No request.
+    const objects = [{ time: '2024-01-30', series: 'boiler', value: 3 }];
+    const array = { name: 'array.json', mimeType: '', buffer: Buffer.from(JSON.stringify(objects, null, 2)) };
+    await page.getByLabel('Files to open').setInputFiles(array);
+    await eventually(() => page.getByRole('region', { name: 'array.json' }).textContent()).toContain('boiler');
     const whole = readFileSync(new URL('two-frames.csv.zst', formats));
     const damaged = Buffer.from(whole);
     // The value of the first row, 1, becomes 0.

@@ -64,9 +64,9 @@ summary. If they are ambiguous, it stops and names the option to use: --series f
 --time-format for dates like 03/04/2024, and so on. Local times that occur twice when clocks go back are told apart by
 their order.`,
     `Formats: csv, ndjson (.ndjson, .jsonl), parquet and arrow (.arrow, .feather, .ipc; .arrows: a stream) are read and
-written, the line protocol of InfluxDB (.lp) is only read. Parquet and Arrow need optional packages, and times in them
-are exact to the microsecond. The same layouts work in all formats. Of Parquet row groups outside --from and --until
-only the names of series are read.`,
+written; an array of JSON objects (.json, or as ndjson) and the line protocol of InfluxDB (.lp) are only read. Parquet
+and Arrow need optional packages, and times in them are exact to the microsecond. The same layouts work in all formats.
+Of Parquet row groups outside --from and --until only the names of series are read.`,
     `The output is timestamp,timeseriesId,metric,value, ordered by result, then by time. An output file appears complete
 or not at all. A batch uses little memory as long as every series is in time order. If one is not, the run starts
 again, sorts in memory, and says so.`,

@@ -29,7 +29,8 @@ async function readLines(
   const { timeFormat } = options;
   const columns = COLUMNS.map((name) => factsOf(name, []));
   const roles = { time: ['_time'], series: ['_series'], value: ['_value'] };
-  const reader = new TableReader(columns, { ...options, ...roles, timeFormat: timeFormat ?? 'ns' }, true);
+  const asPoints = { ...roles, timeFormat: timeFormat ?? 'ns', areLines: true } as const;
+  const reader = new TableReader(columns, { ...options, ...asPoints }, true);
   const texts = new Set<string>();
   const badLines = new BadLines(options);
   let rows: { readonly cells: readonly string[]; readonly line: number; readonly text: string }[] = [];

@@ -4,14 +4,18 @@ import { jsonNumber } from '../../core/json-number.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
 import { countKeys, findRepeatedKey } from '../json-keys.js';
-import { BadLines, type TextLine, textLines } from '../lines.js';
+import { BadLines, type TextLine } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader, textOf } from '../table/table-reader.js';
+import { jsonValues } from './json-values.js';
 
-/** One JSON object a line: `{"timestamp":"2024-01-31T12:00:00Z","timeseriesId":"office","value":1}`. */
+/**
+ * One JSON object a line: `{"timestamp":"2024-01-31T12:00:00Z","timeseriesId":"office","value":1}`. One array of such
+ * objects is read, too.
+ */
 export const ndjson: Format = {
   name: 'ndjson',
-  extensions: ['ndjson', 'jsonl'],
+  extensions: ['ndjson', 'jsonl', 'json'],
   read: readNdjson,
   openWriter: async (onBytes) => createWriter(onBytes),
 };
@@ -43,7 +47,7 @@ async function readNdjson(
           waiting.map(({ fields }) => textOf(fields.get(name))),
         ),
       );
-      reader = new TableReader(facts, options, isWhole || waiting.length >= SAMPLE_LINES);
+      reader = new TableReader(facts, { ...options, areLines: true }, isWhole || waiting.length >= SAMPLE_LINES);
     }
     const lines = waiting;
     waiting = [];
@@ -57,7 +61,7 @@ async function readNdjson(
     const cells = names.map((name) => lines.map(({ fields }) => fields.get(name)));
     reader.take(cells, lines.length, (row) => ({ line: lines[row]!.number, text: lines[row]!.text }), onChunk);
   };
-  for await (const line of textLines(source)) {
+  for await (const line of jsonValues(source)) {
     if (line.text.trim() === '') continue;
     const fields = fieldsOf(line.text);
     if (typeof fields === 'string') badLines.take(line, fields);

@@ -68,5 +68,5 @@ export function fileSeriesName(fileName: string): string {
   const name = fileName.slice(Math.max(fileName.lastIndexOf('/'), fileName.lastIndexOf('\\')) + 1);
   if (name === '-') return 'stdin';
   const unpacked = name.replace(/\.(?:gz|zst)$/i, '');
-  return unpacked.replace(/\.(?:csv|tsv|txt|ndjson|jsonl|lp|parquet|arrow|feather|ipc|arrows)$/i, '') || name;
+  return unpacked.replace(/\.(?:csv|tsv|txt|ndjson|jsonl?|lp|parquet|arrow|feather|ipc|arrows)$/i, '') || name;
 }

@@ -39,6 +39,8 @@ type TableOptions = CsvReaderOptions & {
   readonly chunkRows?: number | undefined;
   /** Whether the columns of times have a type of time, so that no option or guess decides their format. */
   readonly areTimesTyped?: boolean;
+  /** Whether a row begins on a line of a text, by which messages tell it. */
+  readonly areLines?: boolean;
 };
 
 /**
@@ -283,9 +285,9 @@ export class TableReader {
     { cell, column, reason, options = [] }: RowFault,
     { line, text }: { readonly line: number; readonly text: string },
   ): void {
-    const { fileName: file, onBadRow = 'fail', onReject } = this.#options;
+    const { fileName: file, areLines = false, onBadRow = 'fail', onReject } = this.#options;
     if (onBadRow === 'fail') {
-      const place = `${file}, row ${line}${column === undefined ? '' : `: ${column.name}`}`;
+      const place = `${file}, ${areLines ? 'line' : 'row'} ${line}${column === undefined ? '' : `: ${column.name}`}`;
       const hints = { options: [...options, SKIP_ROWS] };
       throw new WindrowError('file.format', `${place}: ${describeValue(cell)} ${reason}`, hints);
     }

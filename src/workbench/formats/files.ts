@@ -86,7 +86,7 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
 /** Reads a file and takes what it holds. Returns what is wrong with it, or ''. */
 async function take(file: File, from: From, act: (action: Action) => void): Promise<string> {
   const { engine, kept } = from;
-  if (/\.json$/i.test(file.name)) {
+  if (/\.json$/i.test(file.name) && (await file.slice(0, 1e6).text()).includes('"operations"')) {
     const found = readRequest(await file.text());
     if ('problem' in found) return found.problem;
     act({ type: 'edited', draft: found.draft });
@@ -116,7 +116,7 @@ async function take(file: File, from: From, act: (action: Action) => void): Prom
 }
 
 /** Names of files whose reader is no part of the page's script. */
-const OTHER_FORMATS = /\.(parquet|arrows?|feather|ipc|ndjson|jsonl|lp)(\.gz)?$|\.zst$/i;
+const OTHER_FORMATS = /\.(parquet|arrows?|feather|ipc|ndjson|jsonl?|lp)(\.gz)?$|\.zst$/i;
 
 async function load(file: File, reading: Reading, { engine, timezone, signal }: From): Promise<DataSet | Unreadable> {
   if (!OTHER_FORMATS.test(file.name)) return engine.ask('load', file, timezone, reading);

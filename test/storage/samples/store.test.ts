@@ -225,6 +225,32 @@ describe('compaction', () => {
   });
 });
 
+it.each([1, 1000, 10_001, 65_536, 100_001])(
+  'a read of %i samples reads few segments more than they fill',
+  async (limit) => {
+    await append(a, 0, 200_000);
+    await compactAll();
+    for (const isDescending of [false, true]) {
+      let samples = 0;
+      const { timeMs, value } = seconds(1000, 199_000);
+      const found = await bed.read((tx) => {
+        const find = async (...asked: Parameters<typeof tx.find>) => {
+          const rows = await tx.find(...asked);
+          if ((asked[0] as unknown) === segments)
+            for (const row of rows as unknown as SegmentRow[]) samples += row.sampleCount;
+          return rows;
+        };
+        const range = { fromMs: timeMs[0]!, untilMs: timeMs.at(-1)! + 1, limit, isDescending };
+        return bed.samples.read({ ...tx, find } as typeof tx, ORGANISATION, a, range);
+      });
+      const from = isDescending ? timeMs.length - limit : 0;
+      expect(found).toEqual({ timeMs: timeMs.slice(from, from + limit), value: value.slice(from, from + limit) });
+      // Those at both ends are read in part; short reads do not look for how full segments are.
+      expect(samples).toBeLessThanOrEqual(1.1 * limit + 4 * 4096 + (limit > 10_000 ? 0 : limit));
+    }
+  },
+);
+
 it('deleting the first samples while appending later ones moves both ends of the range', async () => {
   await append(a, 0, 100);
   await compactAll();
