@@ -11,17 +11,17 @@ export interface TextLine {
 
 const LINE_LENGTH_MAX = 4_194_304;
 
-/** The lines of a file in UTF-8. */
-export async function* textLines(source: FormatSource): AsyncGenerator<TextLine> {
+/** The lines of a file in UTF-8, some at a time. */
+export async function* textLines(source: FormatSource): AsyncGenerator<readonly TextLine[]> {
   let rest = '';
   let number = 0;
   for await (const text of decodedBlocks(source, () => number + 1)) {
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
     checkLength(rest, source.name, number + 1);
-    for (const line of lines) yield { text: line.replace(/\r$/, ''), number: ++number };
+    yield lines.map((line) => ({ text: line.endsWith('\r') ? line.slice(0, -1) : line, number: ++number }));
   }
-  if (rest !== '') yield { text: rest, number: ++number };
+  if (rest !== '') yield [{ text: rest, number: ++number }];
 }
 
 /**

@@ -253,24 +253,24 @@ describe('NDJSON', () => {
   });
 
   it('may be one array, as in .json files, on one line or many, with an element in several', async () => {
+    const inLines = objects.map((one) => `${JSON.stringify(one, null, '\t')}\r\n`);
     for (const array of [
       JSON.stringify(objects),
       `\n${JSON.stringify(objects, null, 2)}\n`,
-      `[${objects.map((one) => `${JSON.stringify(one, null, '\t')}\r\n`).join(',')}]`,
+      `[${inLines.join(',')}]`,
     ]) {
       const world = negating({ 'x.json': array, 'x.ndjson': array, 'x.json.gz': gzipSync(array) });
-      for (const name of ['x.json', 'x.ndjson', 'x.json.gz'])
+      for (const name of ['x.json', 'x.ndjson', 'x.json.gz']) {
         expect(await run(world, name)).toMatchObject({ stdout: RESULT });
-      world.write(
-        'office.json',
-        array.replaceAll(/"timeseriesId":\s*"office",/g, '').replaceAll(/,\s*"note":\s*"x"/g, ''),
-      );
+      }
+      const single = array.replaceAll(/"timeseriesId":\s*"office",/g, '').replaceAll(/,\s*"note":\s*"x"/g, '');
+      world.write('office.json', single);
       expect((await run(world, 'office.json')).stdout).toBe(RESULT);
     }
     expect((await run(negating({ 'x.json': '[]' }), 'x.json')).stderr).toContain('x.json: the file is empty');
   });
 
-  it('an array says what is wrong with an element, and is refused where it is cut off or something follows', async () => {
+  it('an array says what is wrong with an element, and is refused where it is cut off or goes on', async () => {
     const array = JSON.stringify(objects, null, 2);
     const cases: readonly (readonly [string, string, string])[] = [
       ['cut.json', array.slice(0, -1), 'cut.json, line 20: the array does not end; is the file cut off?'],

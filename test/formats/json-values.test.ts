@@ -26,7 +26,7 @@ function sourceOf(text: string, cuts: readonly number[]) {
 
 async function textsOf(text: string, cuts: readonly number[]) {
   const texts: { text: string; number: number }[] = [];
-  for await (const value of jsonValues(sourceOf(text, cuts))) texts.push(value);
+  for await (const values of jsonValues(sourceOf(text, cuts))) texts.push(...values);
   return texts;
 }
 

@@ -112,7 +112,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => set.textContent()).toContain('texts left out: note');
   });
 
-  it('reads Parquet, Arrow and arrays of JSON as the page of the command, and says plainly where the reader is not', async () => {
+  it('reads Parquet, Arrow and JSON as the page of the command, and says plainly where the reader is not', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'daily.parquet');

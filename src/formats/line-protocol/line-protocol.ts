@@ -1,6 +1,6 @@
 import { describeValue } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
-import { BadLines, textLines } from '../lines.js';
+import { BadLines, type TextLine, textLines } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader } from '../table/table-reader.js';
 
@@ -40,21 +40,26 @@ async function readLines(
     const cells = COLUMNS.map((_, column) => taken.map((row) => row.cells[column]));
     reader.take(cells, taken.length, (row) => taken[row]!, onChunk);
   };
-  for await (const line of textLines(source)) {
+  const takeLine = (line: TextLine): void => {
     const { text, number } = line;
-    if (/^\s*(?:#|$)/.test(text)) continue;
+    if (/^\s*(?:#|$)/.test(text)) return;
     const parsed = parsePoint(text);
     const point = timeFormat === undefined && typeof parsed !== 'string' ? (unitFault(parsed) ?? parsed) : parsed;
     if (typeof point === 'string') {
       badLines.take(line, point);
-      continue;
+      return;
     }
     for (const [name, value] of point.fields) {
       if (value === undefined) texts.add(name);
       else rows.push({ cells: [point.time, point.series, name, value], line: number, text });
     }
     if (rows.length >= BATCH_ROWS) take();
-    if (isStopped()) return undefined;
+  };
+  for await (const lines of textLines(source)) {
+    for (const line of lines) {
+      takeLine(line);
+      if (isStopped()) return undefined;
+    }
   }
   take();
   if (isStopped()) return undefined;

@@ -2,8 +2,11 @@ import { WindrowError } from '../../core/errors.js';
 import type { FormatSource } from '../format.js';
 import { checkLength, decodedBlocks, type TextLine, textLines } from '../lines.js';
 
-/** The JSON values of a text, with the lines on which they begin: one in each line, or the elements of one array. */
-export async function* jsonValues(source: FormatSource): AsyncGenerator<TextLine> {
+/**
+ * The JSON values of a text, some at a time, with the lines on which they begin: one in each line, or the elements of
+ * one array.
+ */
+export async function* jsonValues(source: FormatSource): AsyncGenerator<readonly TextLine[]> {
   const blocks = source.blocks()[Symbol.asyncIterator]();
   let head = new Uint8Array();
   let first: number | undefined;
@@ -34,26 +37,26 @@ async function* withHead(head: Uint8Array, others: AsyncIterator<Uint8Array>): A
 }
 
 /** The elements of an array, which may go over several lines. The array has to end with the file. */
-async function* elements(source: FormatSource): AsyncGenerator<TextLine> {
+async function* elements(source: FormatSource): AsyncGenerator<readonly TextLine[]> {
   const scan = new ArrayScan();
   // The element so far, and the line on which it begins.
   let begun = '';
   let begunLine = 1;
   for await (const text of decodedBlocks(source, () => scan.line)) {
+    const found: TextLine[] = [];
     let from = 0;
-    for (let at = 0; at < text.length; at++) {
-      const place = scan.take(text.charCodeAt(at));
-      if (place === 'within') continue;
-      if (place === 'after') throw fault(source, scan.line, 'expected nothing after the array');
-      if (place === 'end') yield elementOf(begun + text.slice(from, at), begunLine);
+    for (let at = scan.next(text, 0); at < text.length; at = scan.next(text, from)) {
+      if (scan.place === 'after') throw fault(source, scan.line, 'expected nothing after the array');
+      if (scan.place !== 'start') found.push(elementOf(begun + text.slice(from, at), begunLine));
       begun = '';
       begunLine = scan.line;
       from = at + 1;
     }
+    yield found;
     begun += text.slice(from);
     checkLength(begun, source.name, begunLine);
   }
-  if (!scan.isOver) throw fault(source, scan.line, 'the array does not end; is the file cut off?');
+  if (scan.place !== 'end') throw fault(source, scan.line, 'the array does not end; is the file cut off?');
 }
 
 function elementOf(text: string, line: number): TextLine {
@@ -82,30 +85,52 @@ const BRACKET_BIT = 0x20;
 
 /** Finds the ends of the elements of an array; whether these are JSON is left to who parses them. */
 class ArrayScan {
+  /** Where the last character was that `next` found: the array's start or end, after an element, or after the array. */
+  place: 'before' | 'start' | 'between' | 'end' | 'after' = 'before';
   line = 1;
-  isOver = false;
   /** 1 between the elements. */
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
 
-  /** Whether the character begins the array, ends an element, follows the array, or is none of these. */
-  take(code: number): 'start' | 'end' | 'after' | 'within' {
-    if (code === LINE_FEED) this.line++;
-    if (this.#isInString) {
+  /** The place, from `from` on, of the next character that begins or ends something; the length if there is none. */
+  next(text: string, from: number): number {
+    for (let at = from; at < text.length; at++) {
+      if (this.#isInString) at = this.#skipString(text, at);
+      const code = text.charCodeAt(at);
+      const bracket = code | BRACKET_BIT;
+      if (code <= SPACE) {
+        if (code === LINE_FEED) this.line++;
+      } else if (this.place === 'end') {
+        this.place = 'after';
+        return at;
+      } else if (code === QUOTE) this.#isInString = true;
+      else if (bracket === OPENING) {
+        if (++this.#depth === 1) return this.#found('start', at);
+      } else if (bracket === CLOSING) {
+        if (--this.#depth === 0) return this.#found('end', at);
+      } else if (code === COMMA && this.#depth === 1) return this.#found('between', at);
+    }
+    return text.length;
+  }
+
+  #found(place: 'start' | 'between' | 'end', at: number): number {
+    this.place = place;
+    return at;
+  }
+
+  /** The place after the quote that ends a string; the length if the string goes on. */
+  #skipString(text: string, from: number): number {
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
       if (this.#isEscaped) this.#isEscaped = false;
       else if (code === BACKSLASH) this.#isEscaped = true;
-      else if (code === QUOTE) this.#isInString = false;
-      return 'within';
+      else if (code === LINE_FEED) this.line++;
+      else if (code === QUOTE) {
+        this.#isInString = false;
+        return at + 1;
+      }
     }
-    if (this.isOver) return code > SPACE ? 'after' : 'within';
-    if (code === QUOTE) this.#isInString = true;
-    const bracket = code | BRACKET_BIT;
-    if (bracket === OPENING) return ++this.#depth === 1 ? 'start' : 'within';
-    if (bracket === CLOSING) {
-      this.isOver = --this.#depth === 0;
-      return this.isOver ? 'end' : 'within';
-    }
-    return code === COMMA && this.#depth === 1 ? 'end' : 'within';
+    return text.length;
   }
 }

@@ -2,12 +2,15 @@ import { describeValue, WindrowError } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
 import { jsonNumber } from '../../core/json-number.js';
 import type { Series } from '../../core/series.js';
+import type { CsvSummary } from '../csv/options.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
 import { countKeys, findRepeatedKey } from '../json-keys.js';
 import { BadLines, type TextLine } from '../lines.js';
 import { factsOf } from '../table/facts.js';
+import type { Roles } from '../table/roles.js';
 import { TableReader, textOf } from '../table/table-reader.js';
 import { jsonValues } from './json-values.js';
+import { UsualRows } from './usual-rows.js';
 
 /**
  * One JSON object a line: `{"timestamp":"2024-01-31T12:00:00Z","timeseriesId":"office","value":1}`. One array of such
@@ -22,6 +25,8 @@ export const ndjson: Format = {
 
 /** How many lines decide what the fields are. */
 const SAMPLE_LINES = 400;
+/** So many usual lines on each other one, and more, are read as such. */
+const MIXED_MIN = 8;
 
 interface Line extends TextLine {
   readonly fields: ReadonlyMap<string, unknown>;
@@ -30,51 +35,107 @@ interface Line extends TextLine {
 async function readNdjson(
   source: FormatSource,
   options: FormatOptions,
-  { onChunk, isStopped }: FormatListener,
+  listener: FormatListener,
 ): ReturnType<Format['read']> {
-  let reader: TableReader | undefined;
-  const badLines = new BadLines(options);
-  const known = new Set<string>();
-  let names: string[] = [];
-  let waiting: Line[] = [];
-  const takeWaiting = (isWhole: boolean): void => {
-    if (reader === undefined) {
-      for (const { fields } of waiting) for (const name of fields.keys()) known.add(name);
-      names = [...known];
-      const facts = names.map((name) =>
-        factsOf(
-          name,
-          waiting.map(({ fields }) => textOf(fields.get(name))),
-        ),
-      );
-      reader = new TableReader(facts, { ...options, areLines: true }, isWhole || waiting.length >= SAMPLE_LINES);
+  const rows = new Rows(options, listener.onChunk);
+  for await (const lines of jsonValues(source)) {
+    for (const line of lines) {
+      rows.take(line);
+      if (listener.isStopped()) return undefined;
     }
-    const lines = waiting;
-    waiting = [];
+  }
+  const summary = rows.end(source.name);
+  return listener.isStopped() ? undefined : summary;
+}
+
+/** Takes the lines of a file in their order. */
+class Rows {
+  readonly #options: FormatOptions;
+  readonly #onChunk: FormatListener['onChunk'];
+  readonly #badLines: BadLines;
+  readonly #known = new Set<string>();
+  #names: string[] = [];
+  #reader: TableReader | undefined;
+  /** For the roles that the fields have now. */
+  #usual: UsualRows | undefined;
+  #roles: Roles | undefined;
+  /** Lines in another form, in a row; the first ones decide what the fields are. */
+  #waiting: Line[] = [];
+  #lastLine = 0;
+  readonly #counts = { usual: 0, unusual: 0 };
+
+  constructor(options: FormatOptions, onChunk: FormatListener['onChunk']) {
+    this.#options = options;
+    this.#onChunk = onChunk;
+    this.#badLines = new BadLines(options);
+  }
+
+  take(line: TextLine): void {
+    if (this.#usual !== undefined && this.#takeUsual(this.#usual, line)) return;
+    if (line.text.trim() === '') return;
+    const fields = fieldsOf(line.text);
+    if (typeof fields === 'string') {
+      this.#badLines.take(line, fields);
+      return;
+    }
+    this.#waiting.push({ ...line, fields });
+    if (this.#waiting.length >= SAMPLE_LINES) this.#takeWaiting(false);
+  }
+
+  /** @returns what was read, once all lines are taken. */
+  end(fileName: string): CsvSummary {
+    if (this.#reader === undefined && this.#waiting.length === 0) {
+      const told = this.#badLines.count === 0 ? 'the file is empty' : 'no line can be read';
+      throw new WindrowError('file.format', `${fileName}: ${told}; expected a JSON object in each line`);
+    }
+    const reader = this.#takeWaiting(true);
+    reader.flush({ line: this.#lastLine, onChunk: this.#onChunk });
+    return this.#badLines.countedIn(reader.summary());
+  }
+
+  #takeUsual(usual: UsualRows, { text, number }: TextLine): boolean {
+    if (this.#waiting.length > 0) {
+      // Where every few lines is another form, they are faster together with those between.
+      if (MIXED_MIN * this.#counts.unusual > this.#counts.usual) return false;
+      this.#takeWaiting(false);
+    }
+    if (!usual.take(text, { line: number, onChunk: this.#onChunk })) return false;
+    this.#counts.usual++;
+    this.#lastLine = number;
+    return true;
+  }
+
+  #takeWaiting(isWhole: boolean): TableReader {
+    const lines = this.#waiting;
+    this.#waiting = [];
+    this.#counts.unusual += lines.length;
+    const reader = this.#reader ?? this.#open(lines, isWhole);
+    this.#reader = reader;
     for (const { fields } of lines) {
       for (const [name, cell] of fields) {
-        if (known.has(name)) continue;
-        known.add(name);
-        if (reader.takeUp(name, names.length, cell)) names.push(name);
+        if (this.#known.has(name)) continue;
+        this.#known.add(name);
+        if (reader.takeUp(name, this.#names.length, cell)) this.#names.push(name);
       }
     }
-    const cells = names.map((name) => lines.map(({ fields }) => fields.get(name)));
-    reader.take(cells, lines.length, (row) => ({ line: lines[row]!.number, text: lines[row]!.text }), onChunk);
-  };
-  for await (const line of jsonValues(source)) {
-    if (line.text.trim() === '') continue;
-    const fields = fieldsOf(line.text);
-    if (typeof fields === 'string') badLines.take(line, fields);
-    else waiting.push({ ...line, fields });
-    if (waiting.length >= SAMPLE_LINES) takeWaiting(false);
-    if (isStopped()) return undefined;
+    const cells = this.#names.map((name) => lines.map(({ fields }) => fields.get(name)));
+    const placeOf = (row: number) => ({ line: lines[row]!.number, text: lines[row]!.text });
+    reader.take(cells, lines.length, placeOf, this.#onChunk);
+    if (this.#roles !== reader.roles) this.#usual = UsualRows.of(this.#names, reader);
+    this.#roles = reader.roles;
+    return reader;
   }
-  if (reader === undefined && waiting.length === 0) {
-    const told = badLines.count === 0 ? 'the file is empty' : 'no line can be read';
-    throw new WindrowError('file.format', `${source.name}: ${told}; expected a JSON object in each line`);
+
+  /** Finds out from the first lines what the fields are. */
+  #open(lines: readonly Line[], isWhole: boolean): TableReader {
+    for (const { fields } of lines) for (const name of fields.keys()) this.#known.add(name);
+    this.#names = [...this.#known];
+    const facts = this.#names.map((name) => {
+      const texts = lines.map(({ fields }) => textOf(fields.get(name)));
+      return factsOf(name, texts);
+    });
+    return new TableReader(facts, { ...this.#options, areLines: true }, isWhole || lines.length >= SAMPLE_LINES);
   }
-  takeWaiting(true);
-  return isStopped() || reader === undefined ? undefined : badLines.countedIn((reader as TableReader).summary());
 }
 
 /** The fields of a line, or what is wrong with it. */

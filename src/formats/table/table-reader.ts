@@ -26,8 +26,14 @@ interface RowFault extends CellFault, Pick<RejectedRow, 'column'> {
 const NAMES_ROUNDED = 'may name several series, as numbers beyond 2^53 are rounded; write it as a text';
 const NAMES_NO_SERIES = 'names no series';
 
+/** Where a row lies, for messages and for who reads samples with their lines; and where its samples go. */
+export interface RowPlace {
+  readonly line: number;
+  readonly onChunk: FormatListener['onChunk'];
+}
+
 /** A series, and its samples since the last chunk. */
-interface Gathered extends CsvSeriesCount {
+export interface Gathered extends CsvSeriesCount {
   samples: number;
   readonly index: number;
   readonly isWanted: boolean;
@@ -59,6 +65,9 @@ export class TableReader {
   /** Where no column has ids: the series of each value column that had a row. */
   readonly #ofColumn: Gathered[] = [];
   readonly #lateFields: string[] = [];
+  readonly #chunkRows: number;
+  /** Samples that `takeRead` has taken since the last chunk. */
+  #held = 0;
   #rows = 0;
   #rejected = 0;
   #missing = 0;
@@ -87,11 +96,13 @@ export class TableReader {
     if (dialect === undefined) throw new Error('assertion failed: a dialect was left open');
     const zone = timezone === undefined || isUtc(timezone) ? undefined : zoneOf(timezone);
     this.#options = options;
+    this.#chunkRows = options.chunkRows ?? CHUNK_ROWS;
     this.#dialect = dialect;
     this.#dialectNotes = options.areTimesTyped
       ? dialectNotes({ ...dialect, time: 'auto' }, [])
       : dialectNotes(dialect, times);
     this.#naming = new SeriesNaming(options, (reason, hints) => fail(reason, 'unclear', hints));
+    this.areTimesTexts = TEXT_TIMES.has(dialect.time);
     this.#readTime = timeReader(dialect.time, zone);
     this.#readValue = valueReader(dialect);
     this.#repeatedHours = zone && new RepeatedHours(zone);
@@ -141,17 +152,57 @@ export class TableReader {
     placeOf: (row: number) => { readonly line: number; readonly text: string },
     onChunk: FormatListener['onChunk'],
   ): void {
-    const { chunkRows = CHUNK_ROWS } = this.#options;
     let held = 0;
     for (let row = 0; row < count; row++) {
       const problem = this.#takeRow(cells, row);
       if (problem === undefined) this.#rows++;
       else this.#reject(problem, placeOf(row));
       held += this.roles.values.length;
-      if (held < chunkRows && row < count - 1) continue;
+      if (held < this.#chunkRows && row < count - 1) continue;
       this.#handOver((chunk) => onChunk(chunk, placeOf(row).line));
       held = 0;
     }
+  }
+
+  /** Takes a row whose cells its caller has read: its time, its series, and a value for each. */
+  takeRead(timeMs: number, series: readonly Gathered[], values: readonly number[], place: RowPlace): void {
+    for (let i = 0; i < series.length; i++) this.#keep(series[i]!, { timeMs, isNearChange: false }, values[i]!);
+    this.#rows++;
+    this.#held += series.length;
+    if (this.#held >= this.#chunkRows) this.flush(place);
+  }
+
+  /** Hands over what `takeRead` has taken. */
+  flush({ line, onChunk }: RowPlace): void {
+    this.#handOver((chunk) => onChunk(chunk, line));
+  }
+
+  /** Whether ISO 8601 is read: not where times are numbers of a unit that was said. */
+  readonly areTimesTexts: boolean;
+
+  /** A time that does not depend on those before it; undefined if it does, or is none. */
+  timeOf(text: string): number | undefined {
+    const time = this.#readTime(text.trim());
+    return 'problem' in time || time.isNearChange ? undefined : time.timeMs;
+  }
+
+  /** Whether the cells of a value column are read. */
+  isRead(place: number): boolean {
+    return this.roles.ids.length > 0 || this.#seriesOfColumn(place).isWanted;
+  }
+
+  /**
+   * The series of a row, one for each value column; undefined if it names none.
+   *
+   * @param names the texts of `nameColumns`.
+   */
+  seriesOf(names: ReadonlyMap<number, string>): readonly Gathered[] | undefined {
+    const { ids, values } = this.roles;
+    if (ids.length === 0) return values.map((_, place) => this.#seriesOfColumn(place));
+    const cells: Cells[] = [];
+    for (const [column, text] of names) cells[column] = [text];
+    const series = this.#seriesOfRow(cells, 0);
+    return Array.isArray(series) ? series : undefined;
   }
 
   /** Passes over rows, of which only the columns of names are read: their series are there all the same. */
@@ -262,6 +313,7 @@ export class TableReader {
   }
 
   #handOver(onChunk: (series: readonly Series[]) => void): void {
+    this.#held = 0;
     const chunk: Series[] = [];
     for (const series of this.#byKey.values()) {
       if (series.timeMs.length === 0) continue;
@@ -296,6 +348,9 @@ export class TableReader {
     onReject?.({ file, line, ...(column && { column }), text: given, reason, options, row: text });
   }
 }
+
+/** Formats of times that do not exclude ISO 8601. */
+const TEXT_TIMES: ReadonlySet<Dialect['time']> = new Set(['auto', 'epoch', 'dmy', 'mdy', 'ymd']);
 
 type Time = ReturnType<ReturnType<typeof timeReader>>;
 

@@ -111,7 +111,7 @@ function pauseMsAfter(attempts: number): number {
   return FIRST_PAUSE_MS * PAUSE_GROWTH ** (attempts - 1);
 }
 
-/** Whether work waits in the pause after a failure: not so where the clock was set back since, by more than the pause. */
+/** Whether work waits in the pause after a failure: not so where the clock has been set back by more than the pause. */
 export function isPause(
   { dueMs, attemptCount }: { readonly dueMs: number | null; readonly attemptCount: number },
   nowMs: number,

@@ -1,0 +1,202 @@
+// Rows that are read without JSON.parse give what it would have given: samples, counts, faults with their lines.
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import type { RejectedRow } from '../../src/formats/csv/options.js';
+import type { FormatOptions } from '../../src/formats/format.js';
+import { ndjson } from '../../src/formats/ndjson/ndjson.js';
+
+/** So many rows decide what the fields are; only those after them are read otherwise. */
+const SAMPLE_LINES = 400;
+
+async function read(text: string, options: Partial<FormatOptions> = {}) {
+  async function* blocks() {
+    yield new TextEncoder().encode(text);
+  }
+  const samples = new Map<string, [number, number][]>();
+  const rejected: object[] = [];
+  const lines: number[] = [];
+  const summary = await ndjson.read(
+    { name: 'x', blocks },
+    {
+      fileName: 'x',
+      onBadRow: 'skip',
+      onReject: (row) => rejected.push(faultOf(row)),
+      ...options,
+    },
+    {
+      onChunk: (chunk, line) => {
+        lines.push(line);
+        for (const { timeseriesId, metric, timeMs, value } of chunk) {
+          const key = JSON.stringify([timeseriesId, metric]);
+          const all = samples.get(key) ?? [];
+          samples.set(key, all);
+          for (const [i, time] of timeMs.entries()) all.push([time, value[i]!]);
+        }
+      },
+      isStopped: () => false,
+    },
+  );
+  return { summary, samples, rejected, lines };
+}
+
+/** Without the text of the row, which the two write differently. */
+function faultOf({ line, reason, text: cell, column }: RejectedRow) {
+  const isUnread = reason.startsWith('cannot be read');
+  return { line, column, reason: reason.split(', received')[0], ...(isUnread ? {} : { cell }) };
+}
+
+const blank = fc.constantFrom('', '', '', ' ', '\t', '  ');
+const number = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+  fc.tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.nat(25)).map(([digits, places]) => {
+    const text = String(digits < 0n ? -digits : digits).padStart(places + 1, '0');
+    const point = text.length - places;
+    return `${digits < 0n ? '-' : ''}${text.slice(0, point)}${places > 0 ? '.' : ''}${text.slice(point)}`;
+  }),
+  fc.constantFrom('0', '-0', '0.0', '1.50', '007', '1.', '.5', '+1', '1e3', '1E-2', '1e400', '-1e400', '-', '1.2.3'),
+  fc.constantFrom('999999999999999.9', '9007199254740993', '123456789012345678901234567890', '0.1000000000000000055'),
+);
+const text = fc.oneof(
+  fc.constantFrom(
+    '"a"',
+    '"b"',
+    '"a\\nb"',
+    '"\\u0061"',
+    '"ä"',
+    '""',
+    '" a "',
+    '"7"',
+    '"a,b}"',
+    '"1.5"',
+    '"x\ty"',
+    '"😀"',
+  ),
+  fc.string({ unit: 'binary', maxLength: 6 }).map((one) => JSON.stringify(one)),
+);
+const other = fc.constantFrom('null', 'true', 'false', 'nul', '{}', '[1]', '{"a":1}', '', 'NaN');
+const time = fc.oneof(
+  { weight: 6, arbitrary: fc.date({ noInvalidDate: true }).map((date) => JSON.stringify(date)) },
+  fc.constantFrom(
+    '"2024-03-31T01:30:00Z"',
+    '"2024-03-31T02:30:00"',
+    '"2024-10-27T02:30:00.000"',
+    '"2024-02-30T00:00:00Z"',
+  ),
+  fc.constantFrom('"2024-01-31T24:00:00Z"', '"2024-01-31T24:00:00.000Z"', '"2024-01-31T23:59:60Z"', '"2024-01-31"'),
+  fc.constantFrom(
+    '"2024-01-31T10:00:00+01:00"',
+    '"2024-01-31T10:00:00.1234567Z"',
+    '"2024-01-31T1a:00:00Z"',
+    '" 2024-01-31T10:00:00Z"',
+  ),
+  fc.constantFrom(
+    '1700000000',
+    '1700000000000',
+    '1.7e9',
+    '1700000000.25',
+    '"1700000000"',
+    '20240131',
+    '"0000-01-01T00:00:00Z"',
+  ),
+  fc.constantFrom(
+    '"2024-01-31T10:00:00.12 Z"',
+    '"2024-01-31 10:00:00Z"',
+    '"2024-01-31T10:00:00.1a3Z"',
+    '"2024/01/31T10:00:00Z"',
+  ),
+);
+const cells = { time, timeseriesId: text, metric: text, value: number, note: fc.oneof(text, number, other) };
+type Field = keyof typeof cells;
+
+/**
+ * A row as it is written, with its keys apart. A new field is a series where each field is one: rows that wait
+ * together have it from the first of them on, so there it does not come.
+ */
+function rowOf(fields: readonly Field[], isWide: boolean) {
+  const cellsOfRow = fields.map((name) =>
+    fc.record({
+      name: fc.oneof(
+        { weight: 60, arbitrary: fc.constant(name) },
+        fc.constantFrom(isWide ? 'value' : 'new', ...fields),
+      ),
+      cell: fc.oneof({ weight: 30, arbitrary: cells[name] }, text, number, other),
+      isThere: fc.oneof({ weight: 30, arbitrary: fc.constant(true) }, fc.constant(false)),
+      spaces: fc.tuple(blank, blank, blank, blank),
+    }),
+  );
+  const end = fc.oneof(
+    { weight: 60, arbitrary: fc.constantFrom('}', ' }', '} ') },
+    fc.constantFrom('', '}}', ',}', '} x', ']'),
+  );
+  return fc.tuple(fc.tuple(...cellsOfRow), fc.boolean(), end).map(([all, isReversed, closing]) => {
+    const there = all.filter(({ isThere }) => isThere);
+    return { fields: isReversed ? there.reverse() : there, closing };
+  });
+}
+
+/** @param keyOf a key in JSON. */
+function lineOf(
+  { fields, closing }: ReturnType<ReturnType<typeof rowOf>['generate']>['value'],
+  keyOf: (name: string) => string,
+) {
+  const texts = fields.map(({ name, cell, spaces: [a, b, c, d] }) => `${a}${keyOf(name)}${b}:${c}${cell}${d}`);
+  return `{${texts.join(',')}${closing}`;
+}
+
+const escaped = (name: string) => `"\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}"`;
+
+const LAYOUTS: readonly (readonly [string, readonly Field[], Partial<FormatOptions>])[] = [
+  ['one series', ['time', 'value'], {}],
+  ['a series in each row', ['time', 'timeseriesId', 'value', 'note'], {}],
+  ['a series and a metric in each row', ['metric', 'timeseriesId', 'time', 'value'], {}],
+  ['a series for each field', ['time', 'value', 'note'], { wanted: ({ timeseriesId }) => timeseriesId !== 'note' }],
+  ['local times', ['time', 'timeseriesId', 'value'], { timezone: 'Europe/Berlin' }],
+  ['times in a unit', ['time', 'timeseriesId', 'value'], { timeFormat: 'ms' }],
+  ['few rows a chunk', ['time', 'timeseriesId', 'value'], { chunkRows: 3 }],
+];
+
+it.each(LAYOUTS)('%s', async (_, fields, options) => {
+  const head = Array.from({ length: SAMPLE_LINES }, (__, i) => {
+    const of = {
+      time: options.timeFormat === 'ms' ? i : new Date(1.7e12 + i).toISOString(),
+      timeseriesId: `s${i % 2}`,
+      metric: 'm',
+      value: i,
+      note: 1,
+    };
+    return JSON.stringify(Object.fromEntries(fields.map((name) => [name, of[name]])));
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(rowOf(fields, options.wanted !== undefined), { maxLength: 60 }), async (rows) => {
+      const [found, expected] = await Promise.all(
+        [(name: string) => JSON.stringify(name), escaped].map((keyOf) =>
+          read([...head, ...rows.map((row) => lineOf(row, keyOf))].join('\n'), options),
+        ),
+      );
+      const { lines, ...result } = found!;
+      const { lines: __, ...wanted } = expected!;
+      expect(result).toEqual(wanted);
+      expect(lines.every((line, i) => line >= (lines[i - 1] ?? 0))).toBe(true);
+    }),
+  );
+});
+
+it('takes usual rows without JSON.parse', async () => {
+  const rows = Array.from({ length: 2000 }, (_, i) => {
+    const row = {
+      timestamp: new Date(1.7e12 + i * 1000).toISOString(),
+      timeseriesId: `s${i % 7}`,
+      note: 'x',
+      val: i / 8,
+    };
+    return JSON.stringify(i % 2 === 0 ? row : { ...row, val: null, timestamp: 1.7e12 + i });
+  });
+  const parse = vi.spyOn(JSON, 'parse');
+  try {
+    const { summary } = await read(rows.join('\n'));
+    expect(summary).toMatchObject({ rows: 2000, missing: 1000, rejected: 0 });
+    expect(parse.mock.calls.length).toBeLessThanOrEqual(SAMPLE_LINES);
+  } finally {
+    parse.mockRestore();
+  }
+});
