@@ -9,44 +9,53 @@ export interface TextLine {
   readonly number: number;
 }
 
-const LINE_LENGTH_MAX = 4_194_304;
+export const LINE_LENGTH_MAX = 4_194_304;
 
 /** The lines of a file in UTF-8, some at a time. */
-export async function* textLines(source: FormatSource): AsyncGenerator<readonly TextLine[]> {
+export async function* textLines({ name, blocks }: FormatSource): AsyncGenerator<readonly TextLine[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';
   let number = 0;
-  for await (const text of decodedBlocks(source, () => number + 1)) {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    checkLength(rest, source.name, number + 1);
-    yield lines.map((line) => ({ text: line.endsWith('\r') ? line.slice(0, -1) : line, number: ++number }));
-  }
-  if (rest !== '') yield [{ text: rest, number: ++number }];
-}
-
-/**
- * The text of a file in UTF-8, block by block.
- *
- * @param lineNow the line with the end of the block before.
- */
-export async function* decodedBlocks({ name, blocks }: FormatSource, lineNow: () => number): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (bytes?: Uint8Array): string => {
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
     } catch (error) {
-      const line = lineNow() + lineFeedsBeforeFault(bytes ?? new Uint8Array());
-      throw new WindrowError('file.format', `${name}, line ${line}: is not UTF-8 text`, { cause: error });
+      throw notUtf8(name, number + 1, bytes ?? new Uint8Array(), error);
     }
   };
-  for await (const block of blocks()) yield decode(block);
-  yield decode();
+  for await (const block of blocks()) {
+    const lines = (rest + decode(block)).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > LINE_LENGTH_MAX) {
+      throw new WindrowError(
+        'file.format',
+        `${name}, line ${number + 1}: is longer than ${LINE_LENGTH_MAX} characters`,
+      );
+    }
+    yield lines.map((line) => ({ text: line.replace(/\r$/, ''), number: ++number }));
+  }
+  rest += decode();
+  if (rest !== '') yield [{ text: rest, number: ++number }];
 }
 
-/** Refuses a line, or another part of a text, that has no end. */
-export function checkLength(text: string, name: string, line: number): void {
-  if (text.length <= LINE_LENGTH_MAX) return;
-  throw new WindrowError('file.format', `${name}, line ${line}: is longer than ${LINE_LENGTH_MAX} characters`);
+/**
+ * The text of some bytes of a file in UTF-8.
+ *
+ * @param line on which they begin.
+ */
+export function decodeText(bytes: Uint8Array, fileName: string, line: number): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    throw notUtf8(fileName, line, bytes, error);
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function notUtf8(fileName: string, line: number, bytes: Uint8Array, cause: unknown): WindrowError {
+  const at = line + lineFeedsBeforeFault(bytes);
+  return new WindrowError('file.format', `${fileName}, line ${at}: is not UTF-8 text`, { cause });
 }
 
 function lineFeedsBeforeFault(bytes: Uint8Array): number {

@@ -1,7 +1,7 @@
 // One array of objects is read as its elements would be, one a line.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jsonValues } from '../../src/formats/ndjson/json-values.js';
+import { jsonValues, textOfValue } from '../../src/formats/ndjson/json-values.js';
 import { ndjson } from '../../src/formats/ndjson/ndjson.js';
 
 const encoder = new TextEncoder();
@@ -26,7 +26,9 @@ function sourceOf(text: string, cuts: readonly number[]) {
 
 async function textsOf(text: string, cuts: readonly number[]) {
   const texts: { text: string; number: number }[] = [];
-  for await (const values of jsonValues(sourceOf(text, cuts))) texts.push(...values);
+  for await (const { bytes, values } of jsonValues(sourceOf(text, cuts))) {
+    for (const value of values) texts.push({ text: textOfValue(bytes, value, 'x.json'), number: value.line });
+  }
   return texts;
 }
 
@@ -100,5 +102,5 @@ it('an element without an end is refused before it takes all memory', async () =
   const reading = async (): Promise<void> => {
     for await (const _ of jsonValues({ name: 'x.json', blocks }));
   };
-  await expect(reading()).rejects.toThrow('x.json, line 1: is longer than 4194304 characters');
+  await expect(reading()).rejects.toThrow('x.json, line 1: is longer than 4194304 bytes');
 });

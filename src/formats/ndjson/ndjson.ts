@@ -9,7 +9,7 @@ import { BadLines, type TextLine } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import type { Roles } from '../table/roles.js';
 import { TableReader, textOf } from '../table/table-reader.js';
-import { jsonValues } from './json-values.js';
+import { jsonValues, textOfValue, type ValueRange } from './json-values.js';
 import { UsualRows } from './usual-rows.js';
 
 /**
@@ -38,9 +38,9 @@ async function readNdjson(
   listener: FormatListener,
 ): ReturnType<Format['read']> {
   const rows = new Rows(options, listener.onChunk);
-  for await (const lines of jsonValues(source)) {
-    for (const line of lines) {
-      rows.take(line);
+  for await (const { bytes, values } of jsonValues(source)) {
+    for (const value of values) {
+      rows.take(bytes, value);
       if (listener.isStopped()) return undefined;
     }
   }
@@ -48,7 +48,7 @@ async function readNdjson(
   return listener.isStopped() ? undefined : summary;
 }
 
-/** Takes the lines of a file in their order. */
+/** Takes the rows of a file in their order. */
 class Rows {
   readonly #options: FormatOptions;
   readonly #onChunk: FormatListener['onChunk'];
@@ -70,9 +70,10 @@ class Rows {
     this.#badLines = new BadLines(options);
   }
 
-  take(line: TextLine): void {
-    if (this.#usual !== undefined && this.#takeUsual(this.#usual, line)) return;
-    if (line.text.trim() === '') return;
+  take(bytes: Uint8Array, value: ValueRange): void {
+    if (this.#usual !== undefined && this.#takeUsual(this.#usual, bytes, value)) return;
+    const line = { text: textOfValue(bytes, value, this.#options.fileName), number: value.line };
+    if (line.text === '') return;
     const fields = fieldsOf(line.text);
     if (typeof fields === 'string') {
       this.#badLines.take(line, fields);
@@ -89,20 +90,25 @@ class Rows {
       throw new WindrowError('file.format', `${fileName}: ${told}; expected a JSON object in each line`);
     }
     const reader = this.#takeWaiting(true);
-    reader.flush({ line: this.#lastLine, onChunk: this.#onChunk });
+    this.#flush(reader);
     return this.#badLines.countedIn(reader.summary());
   }
 
-  #takeUsual(usual: UsualRows, { text, number }: TextLine): boolean {
+  #takeUsual(usual: UsualRows, bytes: Uint8Array, { from, until, line }: ValueRange): boolean {
     if (this.#waiting.length > 0) {
       // Where every few lines is another form, they are faster together with those between.
       if (MIXED_MIN * this.#counts.unusual > this.#counts.usual) return false;
       this.#takeWaiting(false);
     }
-    if (!usual.take(text, { line: number, onChunk: this.#onChunk })) return false;
+    if (!usual.take(bytes, from, until)) return false;
     this.#counts.usual++;
-    this.#lastLine = number;
+    this.#lastLine = line;
+    if (this.#reader?.isFull) this.#flush(this.#reader);
     return true;
+  }
+
+  #flush(reader: TableReader): void {
+    reader.flush((chunk) => this.#onChunk(chunk, this.#lastLine));
   }
 
   #takeWaiting(isWhole: boolean): TableReader {

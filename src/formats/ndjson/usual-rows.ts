@@ -1,27 +1,32 @@
 import { DAY_MS } from '../../core/calendar.js';
-import type { Gathered, RowPlace, TableReader } from '../table/table-reader.js';
+import type { Gathered, TableReader } from '../table/table-reader.js';
 
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 const [QUOTE, COMMA, MINUS, POINT, ZERO, COLON] = [0x22, 0x2c, 0x2d, 0x2e, 0x30, 0x3a];
-const [BACKSLASH, OPENING, CLOSING, SMALL_E, CASE_BIT] = [0x5c, 0x7b, 0x7d, 0x65, 0x20];
-const [LITERAL_T, LITERAL_Z, LITERAL_LENGTHS] = [0x54, 0x5a, { null: 4, true: 4, false: 5 }];
+const [LETTER_T, LETTER_Z, SMALL_E, CASE_BIT] = [0x54, 0x5a, 0x65, 0x20];
+const [BACKSLASH, OPENING, CLOSING, NOT_ASCII] = [0x5c, 0x7b, 0x7d, 0x80];
 /** Integers of so many digits are exact, as are these powers of ten, so their quotient is rounded once. */
 const EXACT_DIGITS = 15;
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
+const DAY_LENGTH = 10;
 
 /** What a field is for. */
 type Role = 'time' | 'name' | 'value' | 'other';
 
+const encoder = new TextEncoder();
+const [NULL, TRUE, FALSE] = [encoder.encode('null'), encoder.encode('true'), encoder.encode('false')];
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /**
- * Reads rows of JSON as nearly all are written, without making objects of them: flat objects of known keys, texts
- * without escapes, numbers as values. Anything else is left to JSON.parse and `TableReader.take`, which also tell all
- * faults. So nothing is taken here that these would refuse, or read differently.
+ * Reads rows of JSON as nearly all are written, from bytes and without making objects of them: flat objects of known
+ * keys, texts without escapes, numbers as values. Anything else is left to JSON.parse and `TableReader.take`, which also
+ * tell all faults. So nothing is taken here that these would refuse, or read differently.
  */
 export class UsualRows {
   readonly #reader: TableReader;
   readonly #columnOf: ReadonlyMap<string, number>;
   /** By column: the key as it is mostly written, what the field is for, its place among those for the same. */
-  readonly #keys: readonly string[];
+  readonly #keys: readonly Uint8Array[];
   readonly #roles: Role[];
   readonly #places: number[];
   /** The column at each place of the row before: rows mostly have the same order. */
@@ -30,14 +35,16 @@ export class UsualRows {
   readonly #seen: number[];
   #row = 0;
   // The row that is read.
+  #bytes: Uint8Array = new Uint8Array();
   readonly #values: number[];
-  readonly #names: string[];
   readonly #nameColumns: readonly number[];
+  readonly #names: string[];
+  readonly #nameBytes: Uint8Array[];
   #areNamesNew = true;
   #series: readonly Gathered[] | undefined;
   readonly #known = new Map<string, readonly Gathered[]>();
   // The day of the time before.
-  #day = '';
+  #day = new Uint8Array();
   #dayMs = Number.NaN;
   /** Where the last token ended; −1 where it is not usual. */
   #end = 0;
@@ -54,7 +61,7 @@ export class UsualRows {
   private constructor(names: readonly string[], reader: TableReader) {
     this.#reader = reader;
     this.#columnOf = new Map(names.map((name, column) => [name, column]));
-    this.#keys = names.map((name) => `${JSON.stringify(name)}:`);
+    this.#keys = names.map((name) => encoder.encode(`${JSON.stringify(name)}:`));
     this.#roles = names.map(() => 'other');
     this.#places = names.map(() => 0);
     this.#seen = names.map(() => 0);
@@ -72,92 +79,96 @@ export class UsualRows {
     }
     this.#values = values.map(() => Number.NaN);
     this.#names = this.#nameColumns.map(() => '');
+    this.#nameBytes = this.#nameColumns.map(() => new Uint8Array());
   }
 
-  /** Takes a row; where it is not usual, returns false and has taken nothing. */
-  take(text: string, place: RowPlace): boolean {
-    const at = skipSpace(text, 0);
-    if (text.charCodeAt(at) !== OPENING) return false;
+  /** Takes a row, with any white space around it; where it is not usual, returns false and has taken nothing. */
+  take(bytes: Uint8Array, from: number, until: number): boolean {
+    this.#bytes = bytes;
+    const at = skipSpace(bytes, from);
+    if (bytes[at] !== OPENING) return false;
     this.#row++;
     this.#values.fill(Number.NaN);
-    const timeMs = this.#readFields(text, skipSpace(text, at + 1));
-    if (timeMs === undefined || skipSpace(text, this.#end) !== text.length) return false;
+    const timeMs = this.#readFields(skipSpace(bytes, at + 1));
+    // In an array, what follows ends with the comma of the next element: a row that goes on beyond its end is not usual.
+    if (timeMs === undefined || this.#end > until || skipSpace(bytes, this.#end) < until) return false;
     const series = this.#seriesOfRow();
     if (series === undefined) return false;
-    this.#reader.takeRead(timeMs, series, this.#values, place);
+    this.#reader.takeRead(timeMs, series, this.#values);
     return true;
   }
 
   /** Reads fields up to the closing brace, and returns the time; undefined where one is not usual. */
-  #readFields(text: string, from: number): number | undefined {
+  #readFields(from: number): number | undefined {
+    const bytes = this.#bytes;
     let at = from;
     let timeMs: number | undefined;
     for (let position = 0; ; position++) {
-      const column = this.#columnAt(text, at, position);
+      const column = this.#columnAt(at, position);
       if (column < 0 || this.#seen[column] === this.#row) return undefined;
       this.#seen[column] = this.#row;
-      const start = skipSpace(text, this.#end);
-      if (this.#roles[column] === 'time') timeMs = this.#readTime(text, start);
-      else if (!this.#readField(text, start, column)) return undefined;
+      const start = skipSpace(bytes, this.#end);
+      if (this.#roles[column] === 'time') timeMs = this.#readTime(start);
+      else if (!this.#readField(start, column)) return undefined;
       if (this.#end < 0) return undefined;
-      at = skipSpace(text, this.#end);
-      const code = text.charCodeAt(at);
+      at = skipSpace(bytes, this.#end);
+      const byte = bytes[at];
       this.#end = at + 1;
-      if (code === CLOSING) return timeMs;
-      if (code !== COMMA) return undefined;
-      at = skipSpace(text, at + 1);
+      if (byte === CLOSING) return timeMs;
+      if (byte !== COMMA) return undefined;
+      at = skipSpace(bytes, at + 1);
     }
   }
 
   /** The column of the key at a place, after which `#end` then is. */
-  #columnAt(text: string, at: number, position: number): number {
+  #columnAt(at: number, position: number): number {
+    const bytes = this.#bytes;
     const likely = this.#order[position];
-    if (likely !== undefined && text.startsWith(this.#keys[likely]!, at)) {
+    if (likely !== undefined && hasBytes(bytes, at, this.#keys[likely]!)) {
       this.#end = at + this.#keys[likely]!.length;
       return likely;
     }
-    const end = endOfText(text, at);
-    const colon = skipSpace(text, end);
-    if (end < 0 || text.charCodeAt(colon) !== COLON) return -1;
-    const column = this.#columnOf.get(text.slice(at + 1, end - 1)) ?? -1;
+    const text = this.#readText(at);
+    const colon = skipSpace(bytes, this.#end);
+    if (text === undefined || bytes[colon] !== COLON) return -1;
+    const column = this.#columnOf.get(text) ?? -1;
     if (column >= 0) this.#order[position] = column;
     this.#end = colon + 1;
     return column;
   }
 
   /** Reads a field other than the time up to `#end`. Returns whether it is usual. */
-  #readField(text: string, at: number, column: number): boolean {
+  #readField(at: number, column: number): boolean {
+    const bytes = this.#bytes;
     const role = this.#roles[column];
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      if (role === 'name') return this.#readName(text, at, column);
-      this.#end = endOfText(text, at);
-      return role !== 'value' && this.#end > 0;
+    const byte = bytes[at]!;
+    if (byte === QUOTE) {
+      if (role === 'name') return this.#readName(at, column);
+      return role !== 'value' && this.#skipText(at);
     }
-    if (code === MINUS || isDigit(code)) {
-      const number = this.#readNumber(text, at);
+    if (byte === MINUS || isDigit(byte)) {
+      const number = this.#readNumber(at);
       if (role === 'value') this.#values[this.#places[column]!] = number;
-      // The text of its double, not that of the file: 1.50 is 1.5.
       return role !== 'name' && this.#end > 0;
     }
-    const isNull = text.startsWith('null', at);
-    const length = isNull ? LITERAL_LENGTHS.null : literalLength(text, at);
-    this.#end = at + length;
-    return length > 0 && (role === 'other' || (role === 'value' && isNull));
+    const literal = [NULL, TRUE, FALSE].find((one) => hasBytes(bytes, at, one));
+    this.#end = at + (literal?.length ?? 0);
+    return literal !== undefined && (role === 'other' || (role === 'value' && literal === NULL));
   }
 
-  #readName(text: string, at: number, column: number): boolean {
+  #readName(at: number, column: number): boolean {
     const place = this.#places[column]!;
-    const last = this.#names[place]!;
+    const last = this.#nameBytes[place]!;
     // Mostly that of the row before.
     const likelyEnd = at + last.length + 1;
-    if (last !== '' && text.charCodeAt(likelyEnd) === QUOTE && text.startsWith(last, at + 1)) {
+    if (this.#names[place] !== '' && this.#bytes[likelyEnd] === QUOTE && hasBytes(this.#bytes, at + 1, last)) {
       this.#end = likelyEnd + 1;
       return true;
     }
-    this.#end = endOfText(text, at);
-    if (this.#end < 0) return false;
-    this.#names[place] = text.slice(at + 1, this.#end - 1);
+    const text = this.#readText(at);
+    if (text === undefined) return false;
+    this.#names[place] = text;
+    this.#nameBytes[place] = this.#bytes.slice(at + 1, this.#end - 1);
     this.#areNamesNew = true;
     return true;
   }
@@ -182,17 +193,18 @@ export class UsualRows {
   }
 
   /** Reads a time up to `#end`, which is −1 where it is not usual. */
-  #readTime(text: string, at: number): number {
-    if (text.charCodeAt(at) !== QUOTE) {
-      const number = this.#readNumber(text, at);
+  #readTime(at: number): number {
+    const bytes = this.#bytes;
+    if (bytes[at] !== QUOTE) {
+      const number = this.#readNumber(at);
       return this.#end < 0 ? number : this.#timeOf(String(number));
     }
-    const length = text.charCodeAt(at + 25) === QUOTE ? 24 : 20;
+    const length = bytes[at + 25] === QUOTE ? 24 : 20;
     this.#end = at + length + 2;
-    const usual = this.#reader.areTimesTexts ? this.#isoTime(text, at + 1, length) : Number.NaN;
-    if (!Number.isNaN(usual) && text.charCodeAt(this.#end - 1) === QUOTE) return usual;
-    this.#end = endOfText(text, at);
-    return this.#end < 0 ? Number.NaN : this.#timeOf(text.slice(at + 1, this.#end - 1));
+    const usual = this.#reader.areTimesTexts ? this.#isoTime(at + 1, length) : Number.NaN;
+    if (!Number.isNaN(usual) && bytes[this.#end - 1] === QUOTE) return usual;
+    const text = this.#readText(at);
+    return text === undefined ? Number.NaN : this.#timeOf(text);
   }
 
   #timeOf(text: string): number {
@@ -202,91 +214,116 @@ export class UsualRows {
   }
 
   /** The time of `2024-01-31T12:00:00Z` or `2024-01-31T12:00:00.000Z`; NaN for any other text of the length. */
-  #isoTime(text: string, from: number, length: 20 | 24): number {
+  #isoTime(from: number, length: 20 | 24): number {
+    const bytes = this.#bytes;
     const hasFraction = length === 24;
     const isOfForm =
-      text.charCodeAt(from + 10) === LITERAL_T &&
-      text.charCodeAt(from + 13) === COLON &&
-      text.charCodeAt(from + 16) === COLON &&
-      text.charCodeAt(from + length - 1) === LITERAL_Z &&
-      (!hasFraction || text.charCodeAt(from + 19) === POINT);
-    const hour = twoDigits(text, from + 11);
-    const minute = twoDigits(text, from + 14);
-    const second = twoDigits(text, from + 17);
-    const hundredths = hasFraction ? twoDigits(text, from + 20) : 0;
-    const lastDigit = hasFraction ? text.charCodeAt(from + 22) : ZERO;
-    if (!isOfForm || !(hour < 24 && minute < 60 && second < 60) || !isDigit(lastDigit)) return Number.NaN;
-    if (this.#day === '' || !text.startsWith(this.#day, from)) {
-      this.#day = text.slice(from, from + 10);
-      this.#dayMs = this.#reader.timeOf(`${this.#day}T00:00:00Z`) ?? Number.NaN;
-      if (this.#dayMs % DAY_MS !== 0) this.#day = '';
-    }
+      bytes[from + 10] === LETTER_T &&
+      bytes[from + 13] === COLON &&
+      bytes[from + 16] === COLON &&
+      bytes[from + length - 1] === LETTER_Z &&
+      (!hasFraction || bytes[from + 19] === POINT);
+    const hour = twoDigits(bytes, from + 11);
+    const minute = twoDigits(bytes, from + 14);
+    const second = twoDigits(bytes, from + 17);
+    const hundredths = hasFraction ? twoDigits(bytes, from + 20) : 0;
+    const lastDigit = hasFraction ? bytes[from + 22]! : ZERO;
+    if (!isOfForm || !(hour < 24 && minute < 60 && second < 60 && hundredths < 100)) return Number.NaN;
+    if (!isDigit(lastDigit)) return Number.NaN;
+    if (this.#day.length === 0 || !hasBytes(bytes, from, this.#day)) this.#setDay(from);
     return this.#dayMs + ((hour * 60 + minute) * 60 + second) * 1000 + hundredths * 10 + lastDigit - ZERO;
   }
 
+  #setDay(from: number): void {
+    this.#day = this.#bytes.slice(from, from + DAY_LENGTH);
+    this.#dayMs = this.#reader.timeOf(`${String.fromCharCode(...this.#day)}T00:00:00Z`) ?? Number.NaN;
+    if (this.#dayMs % DAY_MS !== 0) this.#day = new Uint8Array();
+  }
+
   /** Reads a number up to `#end`, which is −1 where it is none, or too large for a double. */
-  #readNumber(text: string, from: number): number {
-    const isNegative = text.charCodeAt(from) === MINUS;
-    let at = isNegative ? from + 1 : from;
-    const digitsFrom = at;
+  #readNumber(from: number): number {
+    const bytes = this.#bytes;
+    const isNegative = bytes[from] === MINUS;
+    const digitsFrom = isNegative ? from + 1 : from;
+    let at = digitsFrom;
     let mantissa = 0;
-    let code = text.charCodeAt(at);
-    for (; isDigit(code); code = text.charCodeAt(++at)) mantissa = mantissa * 10 + code - ZERO;
+    let byte = bytes[at]!;
+    for (; isDigit(byte); byte = bytes[++at]!) mantissa = mantissa * 10 + byte - ZERO;
     let digitCount = at - digitsFrom;
-    let isNumber = digitCount > 0 && (digitCount === 1 || text.charCodeAt(digitsFrom) !== ZERO);
+    let isNumber = digitCount > 0 && (digitCount === 1 || bytes[digitsFrom] !== ZERO);
     let decimals = 0;
-    if (code === POINT) {
+    if (byte === POINT) {
       const pointAt = at;
-      code = text.charCodeAt(++at);
-      for (; isDigit(code); code = text.charCodeAt(++at)) mantissa = mantissa * 10 + code - ZERO;
+      byte = bytes[++at]!;
+      for (; isDigit(byte); byte = bytes[++at]!) mantissa = mantissa * 10 + byte - ZERO;
       decimals = at - pointAt - 1;
       digitCount += decimals;
       isNumber &&= decimals > 0;
     }
-    const hasExponent = (code | CASE_BIT) === SMALL_E;
+    const hasExponent = (byte | CASE_BIT) === SMALL_E;
     this.#end = isNumber && !hasExponent ? at : -1;
     if (digitCount > EXACT_DIGITS) {
-      const number = Number(text.slice(from, at));
+      const number = Number(decoder.decode(bytes.subarray(from, at)));
       if (!Number.isFinite(number)) this.#end = -1;
       return number;
     }
     const number = mantissa / POWERS[decimals]!;
     return isNegative ? -number : number;
   }
+
+  /** Reads a text up to `#end`; undefined where one is not usual. */
+  #readText(from: number): string | undefined {
+    if (!this.#skipText(from)) return undefined;
+    return decoder.decode(this.#bytes.subarray(from + 1, this.#end - 1));
+  }
+
+  /** Moves `#end` after a text. Returns false if none starts there, or it has escapes, control characters, or no UTF-8. */
+  #skipText(from: number): boolean {
+    const bytes = this.#bytes;
+    this.#end = -1;
+    if (bytes[from] !== QUOTE) return false;
+    let isAscii = true;
+    let at = from + 1;
+    for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[++at]) {
+      if (byte === undefined || byte < SPACE || byte === BACKSLASH) return false;
+      isAscii &&= byte < NOT_ASCII;
+    }
+    if (!isAscii && !isUtf8(bytes.subarray(from + 1, at))) return false;
+    this.#end = at + 1;
+    return true;
+  }
 }
 
-function skipSpace(text: string, from: number): number {
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    decoder.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from;
   for (;;) {
-    const code = text.charCodeAt(at);
-    if (code !== SPACE && code !== TAB && code !== LINE_FEED && code !== RETURN) return at;
+    const byte = bytes[at];
+    if (byte !== SPACE && byte !== TAB && byte !== LINE_FEED && byte !== RETURN) return at;
     at++;
   }
 }
 
-/** The place after the quote that ends a text; −1 if none starts here, or if it has escapes or control characters. */
-function endOfText(text: string, from: number): number {
-  if (text.charCodeAt(from) !== QUOTE) return -1;
-  for (let at = from + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at + 1;
-    if (code < SPACE || code === BACKSLASH) return -1;
-  }
-  return -1;
+function hasBytes(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
+  return true;
 }
 
-function literalLength(text: string, at: number): number {
-  if (text.startsWith('true', at)) return LITERAL_LENGTHS.true;
-  return text.startsWith('false', at) ? LITERAL_LENGTHS.false : 0;
-}
-
-function isDigit(code: number): boolean {
-  return code >= ZERO && code <= ZERO + 9;
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= ZERO + 9;
 }
 
 /** NaN if they are none. */
-function twoDigits(text: string, at: number): number {
-  const tens = text.charCodeAt(at);
-  const ones = text.charCodeAt(at + 1);
+function twoDigits(bytes: Uint8Array, at: number): number {
+  const tens = bytes[at]!;
+  const ones = bytes[at + 1]!;
   return isDigit(tens) && isDigit(ones) ? (tens - ZERO) * 10 + ones - ZERO : Number.NaN;
 }

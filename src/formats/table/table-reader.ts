@@ -26,12 +26,6 @@ interface RowFault extends CellFault, Pick<RejectedRow, 'column'> {
 const NAMES_ROUNDED = 'may name several series, as numbers beyond 2^53 are rounded; write it as a text';
 const NAMES_NO_SERIES = 'names no series';
 
-/** Where a row lies, for messages and for who reads samples with their lines; and where its samples go. */
-export interface RowPlace {
-  readonly line: number;
-  readonly onChunk: FormatListener['onChunk'];
-}
-
 /** A series, and its samples since the last chunk. */
 export interface Gathered extends CsvSeriesCount {
   samples: number;
@@ -159,22 +153,21 @@ export class TableReader {
       else this.#reject(problem, placeOf(row));
       held += this.roles.values.length;
       if (held < this.#chunkRows && row < count - 1) continue;
-      this.#handOver((chunk) => onChunk(chunk, placeOf(row).line));
+      this.flush((chunk) => onChunk(chunk, placeOf(row).line));
       held = 0;
     }
   }
 
   /** Takes a row whose cells its caller has read: its time, its series, and a value for each. */
-  takeRead(timeMs: number, series: readonly Gathered[], values: readonly number[], place: RowPlace): void {
+  takeRead(timeMs: number, series: readonly Gathered[], values: readonly number[]): void {
     for (let i = 0; i < series.length; i++) this.#keep(series[i]!, { timeMs, isNearChange: false }, values[i]!);
     this.#rows++;
     this.#held += series.length;
-    if (this.#held >= this.#chunkRows) this.flush(place);
   }
 
-  /** Hands over what `takeRead` has taken. */
-  flush({ line, onChunk }: RowPlace): void {
-    this.#handOver((chunk) => onChunk(chunk, line));
+  /** Whether `takeRead` has taken a chunk. */
+  get isFull(): boolean {
+    return this.#held >= this.#chunkRows;
   }
 
   /** Whether ISO 8601 is read: not where times are numbers of a unit that was said. */
@@ -312,7 +305,8 @@ export class TableReader {
     return series;
   }
 
-  #handOver(onChunk: (series: readonly Series[]) => void): void {
+  /** Hands over what was taken since the last chunk. */
+  flush(onChunk: (series: readonly Series[]) => void): void {
     this.#held = 0;
     const chunk: Series[] = [];
     for (const series of this.#byKey.values()) {
