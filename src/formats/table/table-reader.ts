@@ -1,6 +1,6 @@
 import { describeValue, WindrowError } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
-import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
+import { type Series, type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import { encodingOf } from '../csv/encoding.js';
 import type { CsvReaderOptions, CsvSeriesCount, CsvSummary, RejectedRow } from '../csv/options.js';
@@ -35,6 +35,14 @@ export interface Gathered extends CsvSeriesCount {
   value: number[];
 }
 
+/** The names of a row, and the series that they name. */
+interface Named {
+  readonly roles: Roles;
+  readonly columns: readonly number[];
+  readonly named: readonly unknown[];
+  readonly series: Gathered[];
+}
+
 type TableOptions = CsvReaderOptions & {
   readonly chunkRows?: number | undefined;
   /** Whether the columns of times have a type of time, so that no option or guess decides their format. */
@@ -59,7 +67,9 @@ export class TableReader {
   /** Where no column has ids: the series of each value column that had a row. */
   readonly #ofColumn: Gathered[] = [];
   readonly #lateFields: string[] = [];
+  #lastNamed: Named | undefined;
   readonly #chunkRows: number;
+  readonly #areTimesMs: boolean;
   /** Samples that `takeRead` has taken since the last chunk. */
   #held = 0;
   #rows = 0;
@@ -96,6 +106,7 @@ export class TableReader {
       ? dialectNotes({ ...dialect, time: 'auto' }, [])
       : dialectNotes(dialect, times);
     this.#naming = new SeriesNaming(options, (reason, hints) => fail(reason, 'unclear', hints));
+    this.#areTimesMs = dialect.time === 'ms' && this.roles.clockColumn < 0;
     this.areTimesTexts = TEXT_TIMES.has(dialect.time);
     this.#readTime = timeReader(dialect.time, zone);
     this.#readValue = valueReader(dialect);
@@ -226,10 +237,11 @@ export class TableReader {
     const given = cells[timeColumn]?.[row];
     const date = clockColumn >= 0 && areTimesTyped ? dayOf(given) : given;
     const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
-    const time = readCell(date, clock, this.#readTime);
+    const time = this.#areTimesMs && isWholeMs(given) ? msTime(given) : readCell(date, clock, this.#readTime);
     if ('problem' in time) return { cell: date, reason: time.problem };
     const numbers: number[] = [];
-    for (const [place, { column, name }] of values.entries()) {
+    for (let place = 0; place < values.length; place++) {
+      const { column, name } = values[place]!;
       const cell = cells[column]?.[row];
       // As in CSV, a column that nobody wants may hold anything.
       const isRead = ids.length > 0 || this.#seriesOfColumn(place).isWanted;
@@ -238,19 +250,31 @@ export class TableReader {
       else return { ...faultOf(cell, this.#dialect), cell, column: { number: column + 1, name } };
     }
     if (ids.length === 0) {
-      for (const [place, value] of numbers.entries()) this.#keep(this.#seriesOfColumn(place), time, value);
+      for (let place = 0; place < numbers.length; place++) {
+        this.#keep(this.#seriesOfColumn(place), time, numbers[place]!);
+      }
       return undefined;
     }
     const series = this.#seriesOfRow(cells, row);
     if (!Array.isArray(series)) return series;
-    for (const [place, one] of series.entries()) this.#keep(one, time, numbers[place]!);
+    for (let place = 0; place < series.length; place++) this.#keep(series[place]!, time, numbers[place]!);
     return undefined;
   }
 
   /** The series that a row names, one for each value column; or what is wrong with the names. */
   #seriesOfRow(cells: readonly Cells[], row: number): Gathered[] | RowFault {
+    const last = this.#lastNamed;
+    // Mostly those of the row before.
+    if (last?.roles === this.#roles && hasNames(last, cells, row)) return last.series;
+    const columns = [...this.#roles.ids.map(({ column }) => column), this.#roles.metricColumn];
+    const named = columns.map((column) => cells[column]?.[row]);
+    const series = this.#seriesNamed(named);
+    if (Array.isArray(series)) this.#lastNamed = { roles: this.#roles, columns, named, series };
+    return series;
+  }
+
+  #seriesNamed(named: readonly unknown[]): Gathered[] | RowFault {
     const { ids, metricColumn, values } = this.roles;
-    const named = [...ids.map(({ column }) => column), metricColumn].map((column) => cells[column]?.[row]);
     const nested = named.find((cell) => typeof cell === 'object' && cell !== null);
     if (nested !== undefined) return { cell: nested, reason: NAMES_NO_SERIES };
     const rounded = named.find((cell) => typeof cell === 'number' && Math.abs(cell) > Number.MAX_SAFE_INTEGER);
@@ -343,6 +367,11 @@ export class TableReader {
   }
 }
 
+function hasNames({ columns, named }: Named, cells: readonly Cells[], row: number): boolean {
+  for (let i = 0; i < columns.length; i++) if (cells[columns[i]!]?.[row] !== named[i]) return false;
+  return true;
+}
+
 /** Formats of times that do not exclude ISO 8601. */
 const TEXT_TIMES: ReadonlySet<Dialect['time']> = new Set(['auto', 'epoch', 'dmy', 'mdy', 'ymd']);
 
@@ -352,6 +381,16 @@ function readCell(cell: unknown, clock: string, readTime: ReturnType<typeof time
   if (cell instanceof Date) return { timeMs: cell.getTime(), isNearChange: false };
   const isText = typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'bigint';
   return isText ? readTime(`${String(cell).trim()}${clock}`) : { problem: 'is no time; every row needs one' };
+}
+
+/** Whether a cell is a time in whole milliseconds, as its text would be read. */
+function isWholeMs(cell: unknown): cell is number {
+  return typeof cell === 'number' && Number.isInteger(cell) && cell >= TIME_MS_MIN && cell < TIME_MS_END;
+}
+
+function msTime(cell: number): Extract<Time, { timeMs: number }> {
+  // A time of −0 is 0.
+  return { timeMs: cell + 0, isNearChange: false };
 }
 
 // The day of a typed time, to which a time of day belongs.
