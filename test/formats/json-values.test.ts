@@ -33,7 +33,13 @@ async function textsOf(text: string, cuts: readonly number[]) {
 }
 
 const blank = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
-const cutsOf = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 });
+/** Also among the first bytes. */
+const cutsOf = fc.array(
+  fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 0.1, noNaN: true })),
+  {
+    maxLength: 8,
+  },
+);
 
 it('the elements of an array, with any white space and cut anywhere, each with its line', async () => {
   const element = fc.tuple(blank, fc.json(), fc.constantFrom(undefined, 1, '\t'), blank);

@@ -181,22 +181,39 @@ it.each(LAYOUTS)('%s', async (_, fields, options) => {
   );
 });
 
-it('takes usual rows without JSON.parse', async () => {
-  const rows = Array.from({ length: 2000 }, (_, i) => {
+it('takes usual rows without JSON.parse, also where a field comes late', async () => {
+  const rows = Array.from({ length: 5000 }, (_, i) => {
     const row = {
       timestamp: new Date(1.7e12 + i * 1000).toISOString(),
       timeseriesId: `s${i % 7}`,
       note: 'x',
       val: i / 8,
     };
-    return JSON.stringify(i % 2 === 0 ? row : { ...row, val: null, timestamp: 1.7e12 + i });
+    const late = i < 1000 ? {} : { late: 'ä' };
+    return JSON.stringify(i % 2 === 0 ? row : { ...row, ...late, val: null, timestamp: 1.7e12 + i });
   });
   const parse = vi.spyOn(JSON, 'parse');
   try {
     const { summary } = await read(rows.join('\n'));
-    expect(summary).toMatchObject({ rows: 2000, missing: 1000, rejected: 0 });
-    expect(parse.mock.calls.length).toBeLessThanOrEqual(SAMPLE_LINES);
+    expect(summary).toMatchObject({ rows: 5000, missing: 2500, rejected: 0 });
+    expect(summary!.notes).toContain('left out: the field "late", as the first rows do not have it');
+    // Those that decide what the fields are, before and after the new one.
+    expect(parse.mock.calls.length).toBeLessThanOrEqual(2 * SAMPLE_LINES);
   } finally {
     parse.mockRestore();
+  }
+});
+
+it('takes a file whose first lines are blank, cut anywhere', async () => {
+  const text = `\n \n${JSON.stringify([{ time: '2024-01-01', value: 1 }])}`;
+  for (let cut = 1; cut < text.length; cut++) {
+    async function* blocks() {
+      yield new TextEncoder().encode(text.slice(0, cut));
+      yield new TextEncoder().encode(text.slice(cut));
+    }
+    const lines: number[] = [];
+    const listener = { onChunk: (_: unknown, line: number) => lines.push(line), isStopped: () => false };
+    expect(await ndjson.read({ name: 'x', blocks }, { fileName: 'x' }, listener)).toMatchObject({ rows: 1 });
+    expect(lines).toEqual([3]);
   }
 });

@@ -32,8 +32,9 @@ async function readLines(
   const asPoints = { ...roles, timeFormat: timeFormat ?? 'ns', areLines: true } as const;
   const reader = new TableReader(columns, { ...options, ...asPoints }, true);
   const texts = new Set<string>();
+  const known = new Map<string, string>();
   const badLines = new BadLines(options);
-  let rows: { readonly cells: readonly string[]; readonly line: number; readonly text: string }[] = [];
+  let rows: { readonly cells: readonly unknown[]; readonly line: number; readonly text: string }[] = [];
   const take = (): void => {
     const taken = rows;
     rows = [];
@@ -43,7 +44,7 @@ async function readLines(
   const takeLine = (line: TextLine): void => {
     const { text, number } = line;
     if (/^\s*(?:#|$)/.test(text)) return;
-    const parsed = parsePoint(text);
+    const parsed = parsePoint(text, known);
     const point = timeFormat === undefined && typeof parsed !== 'string' ? (unitFault(parsed) ?? parsed) : parsed;
     if (typeof point === 'string') {
       badLines.take(line, point);
@@ -51,7 +52,7 @@ async function readLines(
     }
     for (const [name, value] of point.fields) {
       if (value === undefined) texts.add(name);
-      else rows.push({ cells: [point.time, point.series, name, value], line: number, text });
+      else rows.push({ cells: [point.time, point.series, name, doubleOr(value)], line: number, text });
     }
     if (rows.length >= BATCH_ROWS) take();
   };
@@ -68,23 +69,20 @@ async function readLines(
   return { ...summary, notes: [...summary.notes, `texts left out: ${[...texts].join(', ')}`] };
 }
 
-/** A parsed line, or what is wrong with it. */
-function parsePoint(text: string): Point | string {
+/**
+ * A parsed line, or what is wrong with it.
+ *
+ * @param known the series of measurements with tags, as they are written, to which this one is added.
+ */
+function parsePoint(text: string, known: Map<string, string>): Point | string {
   const [key, fields, time, ...more] = splitAt(text.trim(), ' ', 1).filter((part) => part !== '');
   if (key === undefined || fields === undefined || more.length > 0) {
     return `expected \`measurement,tag=value field=1 time\`, received ${describeValue(text)}`;
   }
   if (time === undefined) return 'the line has no time; without one, InfluxDB takes that of its clock';
-  const [measurement = '', ...tagTexts] = splitAt(key, ',', Number.POSITIVE_INFINITY);
-  if (measurement === '') return 'the line has no measurement';
-  const tags = new Map<string, string>();
-  for (const tag of tagTexts) {
-    const [name, value, ...others] = splitAt(tag, '=', Number.POSITIVE_INFINITY).map(plain);
-    if (!name || !value || others.length > 0) return `the tag ${describeValue(tag)}: expected \`name=value\``;
-    if (tags.has(name)) return `the tag ${name} has several values`;
-    tags.set(name, value);
-  }
-  const sorted = [...tags].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}=${value}`);
+  const series = known.get(key) ?? seriesOf(key);
+  if (typeof series !== 'string') return series.problem;
+  known.set(key, series);
   const values: (readonly [string, string | undefined])[] = [];
   for (const field of splitAt(fields, ',')) {
     const [name, value, ...others] = splitAt(field, '=');
@@ -94,7 +92,24 @@ function parsePoint(text: string): Point | string {
     if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
     values.push([plain(name), number === 'text' ? undefined : number]);
   }
-  return { series: [plain(measurement), ...sorted].join(','), time, fields: values };
+  return { series, time, fields: values };
+}
+
+/** The series of a measurement with its tags, or what is wrong with them. */
+function seriesOf(key: string): string | { readonly problem: string } {
+  const [measurement = '', ...tagTexts] = splitAt(key, ',', Number.POSITIVE_INFINITY);
+  if (measurement === '') return { problem: 'the line has no measurement' };
+  const tags = new Map<string, string>();
+  for (const tag of tagTexts) {
+    const [name, value, ...others] = splitAt(tag, '=', Number.POSITIVE_INFINITY).map(plain);
+    if (!name || !value || others.length > 0) {
+      return { problem: `the tag ${describeValue(tag)}: expected \`name=value\`` };
+    }
+    if (tags.has(name)) return { problem: `the tag ${name} has several values` };
+    tags.set(name, value);
+  }
+  const sorted = [...tags].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}=${value}`);
+  return [plain(measurement), ...sorted].join(',');
 }
 
 /** What is wrong with a time that would be in the first months of 1970 if it counted nanoseconds. */
@@ -114,9 +129,16 @@ function numberOf(value: string): string | undefined {
   return whole ?? /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.exec(value)?.[0];
 }
 
+/** The number of a text, or the text itself if it is beyond the range of a double. */
+function doubleOr(text: string): number | string {
+  const value = Number(text);
+  return Number.isFinite(value) ? value : text;
+}
+
 // Splits at separators that are neither escaped nor within the quotes of a value. Elsewhere quotes are characters like
 // any other: in names and, before part `quotesFrom`, in a measurement and its tags.
 function splitAt(text: string, separator: string, quotesFrom = 0): string[] {
+  if (!text.includes('"') && !text.includes('\\')) return text.split(separator);
   const parts = [''];
   let isQuoted = false;
   for (let at = 0; at < text.length; at++) {
@@ -132,5 +154,5 @@ function splitAt(text: string, separator: string, quotesFrom = 0): string[] {
 }
 
 function plain(text: string): string {
-  return text.replace(/\\([,= \\])/g, '$1');
+  return !text.includes('\\') ? text : text.replace(/\\([,= \\])/g, '$1');
 }

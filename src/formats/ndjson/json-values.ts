@@ -22,8 +22,9 @@ export async function* jsonValues(source: FormatSource): AsyncGenerator<JsonPart
   let rest: Uint8Array = new Uint8Array();
   for await (const block of source.blocks()) {
     const bytes = joined(rest, block);
+    const known = scan === undefined ? 0 : rest.length;
     scan ??= scanFor(bytes);
-    yield { bytes, values: scan?.take(bytes, rest.length, source.name) ?? [] };
+    yield { bytes, values: scan?.take(bytes, known, source.name) ?? [] };
     rest = bytes.subarray(scan?.restFrom ?? 0);
     if (rest.length > LINE_LENGTH_MAX) throw fault(source.name, scan?.startLine ?? 1, TOO_LONG);
   }

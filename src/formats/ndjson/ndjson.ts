@@ -7,7 +7,6 @@ import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter 
 import { countKeys, findRepeatedKey } from '../json-keys.js';
 import { BadLines, type TextLine } from '../lines.js';
 import { factsOf } from '../table/facts.js';
-import type { Roles } from '../table/roles.js';
 import { TableReader, textOf } from '../table/table-reader.js';
 import { jsonValues, textOfValue, type ValueRange } from './json-values.js';
 import { UsualRows } from './usual-rows.js';
@@ -55,10 +54,12 @@ class Rows {
   readonly #badLines: BadLines;
   readonly #known = new Set<string>();
   #names: string[] = [];
+  /** Fields that came late, and are left out. */
+  readonly #leftOut: string[] = [];
   #reader: TableReader | undefined;
-  /** For the roles that the fields have now. */
   #usual: UsualRows | undefined;
-  #roles: Roles | undefined;
+  /** How many fields `#usual` knows. */
+  #usualFields = 0;
   /** Lines in another form, in a row; the first ones decide what the fields are. */
   #waiting: Line[] = [];
   #lastLine = 0;
@@ -121,14 +122,15 @@ class Rows {
       for (const [name, cell] of fields) {
         if (this.#known.has(name)) continue;
         this.#known.add(name);
-        if (reader.takeUp(name, this.#names.length, cell)) this.#names.push(name);
+        const isRead = reader.takeUp(name, this.#names.length, cell);
+        (isRead ? this.#names : this.#leftOut).push(name);
       }
     }
     const cells = this.#names.map((name) => lines.map(({ fields }) => fields.get(name)));
     const placeOf = (row: number) => ({ line: lines[row]!.number, text: lines[row]!.text });
     reader.take(cells, lines.length, placeOf, this.#onChunk);
-    if (this.#roles !== reader.roles) this.#usual = UsualRows.of(this.#names, reader);
-    this.#roles = reader.roles;
+    if (this.#usualFields < this.#known.size) this.#usual = UsualRows.of([...this.#names, ...this.#leftOut], reader);
+    this.#usualFields = this.#known.size;
     return reader;
   }
 

@@ -19,8 +19,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Reads rows of JSON as nearly all are written, from bytes and without making objects of them: flat objects of known
- * keys, texts without escapes, numbers as values. Anything else is left to JSON.parse and `TableReader.take`, which also
- * tell all faults. So nothing is taken here that these would refuse, or read differently.
+ * keys, texts without escapes, numbers as values. Anything else is left to JSON.parse and `TableReader.take`, which
+ * also tell all faults. So nothing is taken here that these would refuse, or read differently.
  */
 export class UsualRows {
   readonly #reader: TableReader;
@@ -90,7 +90,7 @@ export class UsualRows {
     this.#row++;
     this.#values.fill(Number.NaN);
     const timeMs = this.#readFields(skipSpace(bytes, at + 1));
-    // In an array, what follows ends with the comma of the next element: a row that goes on beyond its end is not usual.
+    // The bytes go on with other rows.
     if (timeMs === undefined || this.#end > until || skipSpace(bytes, this.#end) < until) return false;
     const series = this.#seriesOfRow();
     if (series === undefined) return false;
@@ -277,7 +277,7 @@ export class UsualRows {
     return decoder.decode(this.#bytes.subarray(from + 1, this.#end - 1));
   }
 
-  /** Moves `#end` after a text. Returns false if none starts there, or it has escapes, control characters, or no UTF-8. */
+  /** Moves `#end` after a text. Returns false if there is none, or it has escapes, control characters, or no UTF-8. */
   #skipText(from: number): boolean {
     const bytes = this.#bytes;
     this.#end = -1;
