@@ -110,7 +110,7 @@ async function readFinals(
   // The segment that contains the end of the range ends after it; `segmentsBefore` finds only earlier ones.
   const [last] = isDescending && untilMs !== Infinity ? await segmentsFrom(tx, key, untilMs, 1) : [];
   let endSegments = last === undefined ? [] : [last];
-  let [count, rowsRead] = [0, 0];
+  let count = 0;
   let rowCount = Math.min(Math.ceil(limit / SAMPLES_EXPECTED), ROWS_FIRST);
   while (startMs < endMs && count < limit) {
     const found = await (isDescending
@@ -132,9 +132,8 @@ async function readFinals(
     if (isDescending) endMs = from;
     else startMs = until;
     endSegments = [];
-    rowsRead += rowCount;
-    // As many as the rest of the samples takes if it lies as those before: what is read beyond it is unpacked in vain.
-    const rowsLeft = 1 + Math.ceil((limit - count) / (count / rowsRead));
+    // As many as the rest takes if it lies as the last ones do: what is read beyond it is unpacked in vain.
+    const rowsLeft = 1 + Math.ceil((limit - count) / (part.timeMs.length / rowCount));
     rowCount = Math.min(4 * rowCount, ROWS_MAX, rowsLeft);
   }
   return cutTo(concatenate(isDescending ? parts.reverse() : parts), limit, isDescending);

@@ -114,13 +114,13 @@ export class PatternMembers {
     for (const row of this.#refused) await this.#leave(session, row);
     if (this.#patterns.length === 0) return count;
     const placement = await session.context.placements.in(session.tx, this.#organisation);
-    for (const one of changes) {
+    for (const [i, one] of changes.entries()) {
       // The members of a replica belong to the shard of the original.
       if (placement.shardOf(one.timeseriesId) !== session.tx.shard) continue;
       const key = seriesKey(one);
       if (one.deleted === undefined && this.#checked.has(key)) continue;
       if (session.memberRoom <= 0) {
-        await this.#fallBehind(session);
+        await this.#fallBehind(session, changes.slice(i));
         break;
       }
       if (one.deleted !== undefined) count += await this.#registerFreed(session, one);
@@ -133,9 +133,12 @@ export class PatternMembers {
     return count;
   }
 
-  /** Has all series checked again, in transactions to come. */
-  async #fallBehind(session: MemberSession): Promise<void> {
+  /** Has the patterns that may read one of the series check all series again, in transactions to come. */
+  async #fallBehind(session: MemberSession, changes: readonly SeriesChange[]): Promise<void> {
     for (const pattern of this.#patterns) {
+      // What a deletion frees may be read by any.
+      const mayRead = (one: SeriesChange) => one.deleted !== undefined || pattern.sources.placesOf(one).length > 0;
+      if (!changes.some(mayRead)) continue;
       this.#places.delete(pattern.row.itemId);
       if (this.#behind.has(pattern)) continue;
       this.#behind.add(pattern);
