@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { it } from 'vitest';
 import { expectSame } from '../../laws/running.js';
 import { change, minutes, START_MS } from './posted.js';
-import { openRig, smallSizes } from './rig.js';
+import { drawnSizes, openRig } from './rig.js';
 
 // Items of one request may read results of items of another, final and provisional samples alike.
 
@@ -45,9 +45,9 @@ it('each result equals one batch over the stored samples of its sources, even if
     fc.asyncProperty(
       fc.array(link, { minLength: 2, maxLength: 5 }),
       actions,
-      fc.boolean(),
-      async (links, done, isSmall) => {
-        const rig = await openRig({ nowMs: START_MS + 40 * 60_000, ...(isSmall ? { sizes: smallSizes } : {}) });
+      drawnSizes,
+      async (links, done, sizes) => {
+        const rig = await openRig({ nowMs: START_MS + 40 * 60_000, ...sizes });
         try {
           for (const [index, { step, first, second, kind }] of links.entries()) {
             const [operation, parameters, inputCount] = step;

@@ -4,7 +4,7 @@ import type { Columns, SampleChange } from '../../../src/storage/samples/samples
 import { NO_COLUMNS } from '../../../src/storage/samples/samples.js';
 import { expectSame, sceneArbitrary } from '../../laws/running.js';
 import { bodyOf, cleaned, share } from './drawn.js';
-import { openRig, type Rig, smallSizes } from './rig.js';
+import { drawnSizes, openRig, type Rig } from './rig.js';
 
 // Whatever happens, in whatever order, each stored result equals one batch over the stored samples.
 
@@ -56,9 +56,9 @@ it(title, async () => {
       kinds,
       fc.array(action, { minLength: 3, maxLength: 14 }),
       share,
-      fc.boolean(),
+      drawnSizes,
       fc.constantFrom(1, 8),
-      async ({ request, samples }, processing, actions, startShare, isSmall, groups) => {
+      async ({ request, samples }, processing, actions, startShare, sizes, groups) => {
         const body = await bodyOf(request, samples, processing);
         const times = samples.flatMap(({ timeMs }) => [...timeMs]);
         const spanMs = Math.max(...times, 0) - Math.min(...times, 0);
@@ -66,7 +66,7 @@ it(title, async () => {
         const rig = await openRig({
           nowMs: Number.isFinite(nowMs) ? nowMs : 0,
           groups,
-          ...(isSmall ? { sizes: smallSizes } : {}),
+          ...sizes,
         });
         try {
           await act(rig, actions, body, samples, Math.min(spanMs, 3e11));

@@ -9,7 +9,7 @@ import { requestTransactions } from '../../../src/storage/tables/operations.js';
 import { series } from '../../../src/storage/tables/samples.js';
 import { expectSame } from '../../laws/running.js';
 import { item, START_MS } from './posted.js';
-import { openRig, type Rig, smallSizes } from './rig.js';
+import { drawnSizes, openRig, type Rig, smallSizes } from './rig.js';
 
 // Whatever happens, in whatever order: each series that a pattern matches has a result, equal to one batch over what
 // is stored. Members are told here by the shape of the ids below, not by the code that matches patterns.
@@ -86,10 +86,10 @@ it('each series that a pattern matches has the result of one batch, whenever it 
   await fc.assert(
     fc.asyncProperty(
       fc.array(action, { minLength: 4, maxLength: 16 }),
-      fc.boolean(),
+      drawnSizes,
       fc.constantFrom(1, 8),
-      async (actions, isSmall, groups) => {
-        const rig = await openRig({ nowMs: START_MS, groups, ...(isSmall ? { sizes: smallSizes } : {}) });
+      async (actions, sizes, groups) => {
+        const rig = await openRig({ nowMs: START_MS, groups, ...sizes });
         try {
           const registered = await act(rig, actions);
           await rig.kill();
@@ -105,8 +105,8 @@ it('each series that a pattern matches has the result of one batch, whenever it 
     {
       numRuns: Number(process.env.WINDROW_RUNS ?? 25),
       examples: [
-        [UNDONE_BEFORE_ANOTHER, true, 1],
-        [PROVISIONAL, false, 1],
+        [UNDONE_BEFORE_ANOTHER, { sizes: smallSizes }, 1],
+        [PROVISIONAL, {}, 1],
       ],
     },
   );

@@ -110,7 +110,7 @@ describe('step', () => {
               return { timeMs: timeMs.slice(at, at + limit), value: value.slice(at, at + limit) };
             });
             const slice = cutSlice(plan.sources, positions, read, limit);
-            const result = step(plan, state, slice.chunks, options);
+            const result = step(plan, state, slice.chunks, { ...options, tail: [] });
             parts.push(result.results);
             ({ positions, isLast } = slice);
             state = result.state;

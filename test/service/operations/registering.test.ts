@@ -8,7 +8,7 @@ import { itemSources, items, itemWork, replicas, requestTransactions } from '../
 import { series } from '../../../src/storage/tables/samples.js';
 import { expectSame } from '../../laws/running.js';
 import { minutes, START_MS } from './posted.js';
-import { openRig, type Rig, smallSizes } from './rig.js';
+import { drawnSizes, openRig, type Rig } from './rig.js';
 import { countStatements } from './statements.js';
 
 const nameOf = (output: number): SeriesReference =>
@@ -71,14 +71,14 @@ const world = fc.record({
   plainCount: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 60),
   patterns: fc.constantFrom('none', 'none', 'before', 'posted', 'both'),
   isIdle: fc.boolean(),
-  isSmall: fc.boolean(),
+  sizes: drawnSizes,
   groups: fc.constantFrom(1, 4),
   seed: fc.nat(),
 });
 type World = typeof world extends fc.Arbitrary<infer Of> ? Of : never;
 
-async function prepared({ before, written, patterns, isIdle, isSmall, groups }: World): Promise<Rig> {
-  const rig = await openRig({ nowMs: START_MS + 40 * 60_000, groups, ...(isSmall ? { sizes: smallSizes } : {}) });
+async function prepared({ before, written, patterns, isIdle, sizes, groups }: World): Promise<Rig> {
+  const rig = await openRig({ nowMs: START_MS + 40 * 60_000, groups, ...sizes });
   for (const raw of RAW) await rig.append({ ...minutes(raw.timeseriesId, 30, (i) => i), ...raw });
   for (const one of before) await rig.register([postedOf(one)], isIdle).catch(ignoreRefusal);
   if (patterns === 'before' || patterns === 'both') await rig.register([ofPattern(2)], isIdle).catch(ignoreRefusal);

@@ -19,7 +19,7 @@ import { failingStorage } from '../failing-storage.js';
 import { silentLog } from '../silent-log.js';
 import { bodyOf, share } from './drawn.js';
 import { change, item, minutes, START_MS } from './posted.js';
-import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
+import { drawnSizes, openRig, type Rig, type RigOptions, waitingWork } from './rig.js';
 
 // Whatever retention deletes, each stored result equals one batch over all samples that were ever stored, as long as
 // none comes later than what retention has deleted.
@@ -95,15 +95,14 @@ it('results equal one batch over all samples ever stored, after retention, late 
       kinds,
       fc.array(round, { minLength: 2, maxLength: 5 }),
       share,
-      fc.boolean(),
+      drawnSizes,
       fc.constantFrom(1, 8),
       fc.boolean(),
-      async ({ request, samples }, processing, rounds, nowShare, isSmall, groups, isExact) => {
+      async ({ request, samples }, processing, rounds, nowShare, sizes, groups, isExact) => {
         const body = await bodyOf(request, samples, processing);
         const times = samples.flatMap(({ timeMs }) => [...timeMs]);
         const startMs = Math.min(...times);
         const nowMs = Math.ceil(startMs + (0.5 + nowShare) * (Math.max(...times) - startMs));
-        const sizes = isSmall ? { sizes: smallSizes } : {};
         const settings = isExact ? { retentionSlackShare: 0 } : {};
         const rig = await openRig({ nowMs, groups, segmentSamples: isExact ? 8 : 2, settings, ...sizes });
         const ledger = new Ledger(rig, samples, isExact);

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import fc from 'fast-check';
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
 import { createCompactor } from '../../../src/service/background.js';
 import type { Scheduler, ServiceContext } from '../../../src/service/context.js';
@@ -93,6 +94,13 @@ export const smallSizes: Partial<WorkerSizes> = {
   membersPerTransaction: 2,
   turnMs: 0,
 };
+
+/** Usual sizes, small ones, and those with which a thread computes all results of streams. */
+export const drawnSizes = fc.constantFrom<RigOptions>(
+  {},
+  { sizes: smallSizes },
+  { sizes: { ...smallSizes, inlineMsMax: -1 } },
+);
 
 export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const { sizes = {}, settings = {}, pool = createInlinePool } = options;

@@ -82,7 +82,10 @@ export function createThreadPool(script: URL, threadCount: number, scheduler: Sc
   const tracked = new Set<Promise<unknown>>();
   return {
     // Copies, so that only the samples are sent, not the whole columns under the views.
-    run: (plan, state, chunks, options) => compute('computeStep', { plan, state, chunks: chunks.map(copied), options }),
+    run: (plan, state, chunks, { maxOutputSamples, tail }) => {
+      const options = { maxOutputSamples, tail: tail?.map(copied) };
+      return compute('computeStep', { plan, state, chunks: chunks.map(copied), options });
+    },
     explain: async (question) => {
       try {
         return await compute('explainResult', { ...question, read: question.read.map(copied) });

@@ -6,7 +6,7 @@ import { type StepResult, step } from './step.js';
 // What a thread of the pool does; this file is the thread's script.
 
 export function computeStep({ plan, state, chunks, options }: StepMessage): Answer<StepResult> {
-  return answer(() => step(plan, state, chunks, options));
+  return answer(() => step(plan, state, chunks, options, () => performance.now()));
 }
 
 export function explainResult(question: Question): Answer<Explained | undefined> {

@@ -10,35 +10,43 @@ export interface StepResult {
   readonly state: Uint8Array;
   /** The new final samples of the item's own result. */
   readonly results: Columns;
-  /** What the result would be if no more samples came. */
+  /** What the result would be if no more samples came; without a tail, none. */
   readonly preview: Columns;
   readonly counts: { readonly samplesIn: number; readonly samplesOut: number };
+  /** How long all of it took, and the preview, in milliseconds. */
+  readonly workMs: number;
+  readonly previewMs: number;
 }
 
 export interface StepOptions {
   readonly maxOutputSamples: number;
+  /** Provisional samples of sources that are results, which follow the last samples: for the preview. */
+  readonly tail?: readonly Series[] | undefined;
 }
 
 /**
  * @param plan of an item: its last result is the item's own.
  * @param state after the step before; undefined at the start.
  * @param chunks the next samples of each source, in time order.
+ * @param nowMs of a clock that never goes back.
  */
 export function step(
   plan: Plan,
   state: Uint8Array | undefined,
   chunks: readonly Series[],
   options: StepOptions,
+  nowMs = () => 0,
 ): StepResult {
+  const startMs = nowMs();
   const stream = openAt(plan, state, options);
   const results = pushChunks(plan, stream, chunks);
   const samplesIn = chunks.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
-  return {
-    state: stream.checkpoint(),
-    results,
-    preview: ownOf(plan, stream.preview()),
-    counts: { samplesIn, samplesOut: results.timeMs.length },
-  };
+  const counts = { samplesIn, samplesOut: results.timeMs.length };
+  const after = stream.checkpoint();
+  const previewStartMs = nowMs();
+  const preview = options.tail === undefined ? NO_COLUMNS : previewOf(plan, stream, options.tail, options);
+  const endMs = nowMs();
+  return { state: after, results, preview, counts, workMs: endMs - startMs, previewMs: endMs - previewStartMs };
 }
 
 export function openAt(plan: Plan, state: Uint8Array | undefined, { maxOutputSamples }: StepOptions): Stream {

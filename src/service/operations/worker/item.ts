@@ -1,5 +1,5 @@
 import { CheckpointError, OutputLimitError } from '../../../core/errors.js';
-import type { SeriesReference } from '../../../core/series.js';
+import type { Series, SeriesReference } from '../../../core/series.js';
 import type { Stream } from '../../../engine/stream/stream.js';
 import { ENGINE_VERSION } from '../../../engine/version.js';
 import type { Plan } from '../../../plan/plan.js';
@@ -34,6 +34,8 @@ export interface PendingStep {
   readonly plan: Plan;
   readonly state: Uint8Array | undefined;
   readonly slice: Slice;
+  /** After the last slice, where the thread computes the preview, too. */
+  readonly tail: readonly Series[] | undefined;
   readonly running: RunningStep;
   readonly turn: Turn;
 }
@@ -67,6 +69,8 @@ interface RunningStep {
   readonly positions: Positions;
   /** Whether samples before that have changed since they were read. */
   isSpoiled: boolean;
+  /** Whether any have changed since. */
+  hasNews: boolean;
 }
 
 /** A stream that has taken all that is stored. */
@@ -76,6 +80,9 @@ interface Live extends Progress {
   emittedMs: number | null;
   sampleCount: number;
 }
+
+/** Of a checkpoint: some 65,000 samples in windows. Until its preview was computed, it counts as long. */
+const LONG_STATE_BYTES = 1_048_576;
 
 /** A registered item at work. Its state follows from the store, and may be dropped at any time. */
 export class Item {
@@ -91,6 +98,8 @@ export class Item {
   #running: RunningStep | undefined;
   /** Whether its samples make more results than one transaction should compute. */
   #needsThread = false;
+  /** Whether its preview takes long, most likely: a stream then leaves it to a thread. */
+  #isLong: boolean;
 
   constructor(plan: Plan, output: SeriesReference, schedule: Schedule, checkpoints: Checkpoints) {
     const { organisation, itemId } = schedule.row;
@@ -100,6 +109,7 @@ export class Item {
     this.checkpoints = checkpoints;
     this.sources = new Sources(organisation, plan);
     this.base = new Base(this);
+    this.#isLong = (checkpoints.last?.byteCount ?? 0) > LONG_STATE_BYTES;
   }
 
   get isRunning(): boolean {
@@ -115,7 +125,10 @@ export class Item {
     this.base.changed(source, firstMs);
     await this.checkpoints.dropInvalid(session, source, firstMs);
     const running = this.#running;
-    if (running !== undefined && firstMs <= running.positions[source]!) running.isSpoiled = true;
+    if (running !== undefined) {
+      running.hasNews = true;
+      running.isSpoiled ||= firstMs <= running.positions[source]!;
+    }
     const { row, dueMs } = this.schedule;
     if (row.processingType === 'batch') {
       // A batch without a frequency, or before its first run, has everything still to read.
@@ -152,6 +165,8 @@ export class Item {
 
   /** Brings the results up to date with all stored samples, or leaves that to a turn. */
   async settle(session: ItemSession, isReplay: boolean): Promise<void> {
+    // The preview of a source may be another.
+    if (this.#running !== undefined) this.#running.hasNews = true;
     if (this.schedule.dueMs !== null || this.schedule.isOver) return;
     await this.#orFail(session, () =>
       isReplay || this.#live === undefined ? this.#replay(session) : this.#renewPreview(session, this.#live),
@@ -176,6 +191,7 @@ export class Item {
   }
 
   async #replay(session: ItemSession): Promise<void> {
+    if (this.#isLong) return this.makeDue(session);
     const limit = Math.min(session.sizes.inlineSamplesMax, session.replayRoom);
     // First: where it turns out to be damaged, the samples of one before it are read.
     const state = await this.checkpoints.readLastState(session);
@@ -186,15 +202,24 @@ export class Item {
   }
 
   async #renewPreview(session: ItemSession, live: Live): Promise<void> {
+    if (this.#isLong) return this.makeDue(session);
     const tail = await this.sources.readTail(session, live.positions);
     let preview: Columns;
     try {
-      preview = previewOf(this.plan, live.stream, tail, { maxOutputSamples: session.sizes.inlineOutputMax });
+      preview = this.#preview(session, live.stream, tail, { maxOutputSamples: session.sizes.inlineOutputMax });
     } catch (error) {
       return this.#refuse(session, error);
     }
     await this.#setPreview(session, preview);
     if (this.checkpoints.isDue(live.sampleCount, session.sizes)) await this.checkpoint(session);
+  }
+
+  #preview(session: ItemSession, stream: Stream, tail: readonly Series[], options: StepOptions): Columns {
+    const { clock } = session.context;
+    const startMs = clock.monotonicMs();
+    const preview = previewOf(this.plan, stream, tail, options);
+    this.#isLong = clock.monotonicMs() - startMs > session.sizes.inlineMsMax;
+    return preview;
   }
 
   /** Stores a checkpoint of the live stream. */
@@ -248,8 +273,19 @@ export class Item {
     }
     const { results, state } = outcome.result;
     const from = await this.base.origin(session);
-    await this.results.replace(session, from, results, false);
+    const isEnd = step.tail !== undefined;
+    await this.results.replace(session, from, results, isEnd);
     const progress = progressAfter(from, slice, results);
+    if (isEnd) {
+      if (this.checkpoints.isDue(progress.sampleCount, session.sizes))
+        await this.checkpoints.add(session, progress, state);
+      await this.#setPreview(session, outcome.result.preview);
+      this.#isLong = outcome.result.previewMs > session.sizes.inlineMsMax;
+      if (running.hasNews) await this.schedule.setDue(session, dueAtOnce(session.context.clock.nowMs()));
+      else await this.#endTurn(session, undefined);
+      return undefined;
+    }
+    this.#isLong ||= outcome.result.workMs > session.sizes.inlineMsMax;
     await this.checkpoints.add(session, progress, state);
     const { emittedMs } = progress;
     // A preview of earlier samples does not lie behind results that have come further.
@@ -270,7 +306,9 @@ export class Item {
     const untilMs = boundaryOf(row, nowMs);
     const state = known ?? (await this.checkpoints.readLastState(session));
     const slice = await this.sources.readSlice(session, this.#positions, sizes.sliceSamples, untilMs);
-    const isSmall = slice.isLast && (slice.sampleCount === 0 || !this.#needsThread);
+    const isStream = row.processingType === 'stream';
+    const isEnd = isStream && slice.isLast && (this.#isLong || this.#needsThread);
+    const isSmall = slice.isLast && !isEnd && (slice.sampleCount === 0 || !this.#needsThread);
     session.replayRoom -= slice.sampleCount;
     if (isSmall && slice.sampleCount <= sizes.inlineSamplesMax) {
       if (await this.#finish(session, slice, state, untilMs)) await this.#endTurn(session, untilMs);
@@ -279,9 +317,10 @@ export class Item {
       return undefined;
     }
     if (row.state !== 'Running' && row.state !== 'Active') this.schedule.setState(session, 'Running');
-    const running = { positions: slice.positions, isSpoiled: false };
+    const running = { positions: slice.positions, isSpoiled: false, hasNews: false };
     this.#running = running;
-    return { item: row, plan: this.plan, state, slice, running, turn };
+    const tail = isEnd ? await this.sources.readTail(session, slice.positions) : undefined;
+    return { item: row, plan: this.plan, state, slice, tail, running, turn };
   }
 
   async #endTurn(session: ItemSession, untilMs: number | undefined): Promise<void> {
@@ -313,7 +352,7 @@ export class Item {
       await this.#pause();
       results = pushChunks(this.plan, stream, slice.chunks);
       await this.#pause();
-      preview = previewOf(this.plan, stream, tail, options);
+      preview = this.#preview(session, stream, tail, options);
     } catch (error) {
       await this.#refuse(session, error);
       return false;
@@ -334,12 +373,11 @@ export class Item {
     if (this.plan.steps.length >= STEPS_PER_TURN) await nextTurn();
   }
 
-  // Without samples only the preview is left to compute, which a thread does not do.
+  // Without samples only the preview is left to compute, which a thread does for streams alone.
   #limits({ context, sizes }: ItemSession, { sampleCount }: Slice): StepOptions {
     const { outputSamplesMax } = context.settings;
-    return {
-      maxOutputSamples: sampleCount === 0 ? outputSamplesMax : Math.min(sizes.inlineOutputMax, outputSamplesMax),
-    };
+    const isInlineAlone = sampleCount === 0 && this.schedule.row.processingType !== 'stream';
+    return { maxOutputSamples: isInlineAlone ? outputSamplesMax : Math.min(sizes.inlineOutputMax, outputSamplesMax) };
   }
 
   /** A stream that makes too many results for a transaction is left to a thread; all else is a failure. */

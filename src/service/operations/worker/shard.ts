@@ -272,10 +272,11 @@ export class ShardWorker {
     }
   }
 
-  async #compute({ plan, state, slice }: PendingStep): Promise<StepOutcome> {
+  async #compute({ plan, state, slice, tail }: PendingStep): Promise<StepOutcome> {
     const { outputSamplesMax } = this.#context.settings;
+    const options = { maxOutputSamples: outputSamplesMax, tail };
     try {
-      return { result: await this.#parts.pool.run(plan, state, slice.chunks, { maxOutputSamples: outputSamplesMax }) };
+      return { result: await this.#parts.pool.run(plan, state, slice.chunks, options) };
     } catch (failure) {
       return { failure };
     }

@@ -6,7 +6,9 @@ export type WorkerSizes = Readonly<typeof sizes>;
 const sizes = {
   /** The most samples, and results, that an item computes within a transaction; more are left to a thread. */
   inlineSamplesMax: 65_536,
-  inlineOutputMax: 1_000_000,
+  inlineOutputMax: 100_000,
+  /** A stream whose preview took longer within a transaction has the next ones from a thread. */
+  inlineMsMax: 100,
   /** Samples of a step in a thread, and the least that is read of each source for it. */
   sliceSamples: 262_144,
   sourceSamplesMin: 1024,
