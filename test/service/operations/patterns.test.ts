@@ -1,7 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openEvery, planEvery, runEvery } from '../../../src/engine/every/index.js';
 import type { Series } from '../../../src/index.js';
+import { createInlinePool } from '../../../src/service/operations/compute/pool.js';
+import { Worker } from '../../../src/service/operations/worker/worker.js';
+import type { Storage } from '../../../src/storage/storage.js';
 import { expectSame } from '../../laws/running.js';
+import { failingStorage } from '../failing-storage.js';
 import { change, item, minutes, openPosting, type Posting } from './posted.js';
 import { openRig, type Rig, smallSizes } from './rig.js';
 
@@ -125,6 +129,35 @@ describe('an item with a pattern, in the worker', () => {
     expect(shards).toHaveLength(1);
     // The pattern, its member, and the plain item; or that alone.
     expect(await rig.items()).toHaveLength(isShared ? 3 : 1);
+  });
+
+  it('stays as it is while another pattern registers members for more series than one transaction takes', async () => {
+    rig = await openRig({ sizes: smallSizes, groups: 1 });
+    await rig.append(change(zones[0]!, 0, 150));
+    await rig.register(means);
+    await rig.worker().onIdle();
+    await rig.worker().stop();
+    const { storage } = rig.context;
+    const states = new Set<string>();
+    const stateOf = async () => (await rig.items()).find(({ timeseriesId }) => timeseriesId === 'zone-{n}')!.state;
+    const watched: Storage = {
+      ...failingStorage(storage, {}),
+      transaction: async (shard, work, options) => {
+        const done = await storage.transaction(shard, work, options);
+        states.add(await stateOf());
+        return done;
+      },
+    };
+    const worker = new Worker({ ...rig.context, storage: watched }, createInlinePool(), smallSizes);
+    worker.start();
+    await rig.register([item('Mul', { scalar: 2 }, ['hall-{n}'], 'hall-{n}')], false);
+    const halls = Array.from({ length: 10 }, (_, i) => minutes(`hall-${i}`, 5, (k) => k));
+    for (const hall of halls) await rig.append(change(hall, 0, 5));
+    worker.wake(rig.shardOf('hall-1'), true);
+    await worker.onIdle();
+    expect((await rig.items()).filter(({ timeseriesId }) => /^hall-\d/.test(timeseriesId))).toHaveLength(10);
+    expect([...states]).toEqual(['Active']);
+    await worker.stop();
   });
 
   it('equals a stream over the same samples in the library', async () => {

@@ -391,6 +391,28 @@ describe('batches with a frequency', () => {
   });
 });
 
+it.each([
+  ['stays in the transaction', 100, 0],
+  ['is left to a thread where the last one took long', -1, 2],
+] as const)('the preview of a stream %s', async (_, inlineMsMax, runs) => {
+  const pool = createInlinePool();
+  let runCount = 0;
+  const run: StepPool['run'] = (...step) => {
+    runCount++;
+    return pool.run(...step);
+  };
+  await open({ groups: 1, sizes: { inlineMsMax }, pool: () => ({ ...pool, run }) });
+  await rig.register(hourly);
+  await rig.append(change(room, 0, 60));
+  await rig.worker().onIdle();
+  for (let sample = 60; sample < 62; sample++) {
+    await rig.append(change(room, sample, sample + 1));
+    await rig.worker().onIdle();
+    await expectBatch();
+  }
+  expect(runCount).toBe(runs);
+});
+
 describe('a clock that is set back', () => {
   it.each(['stream', 'PT1H'])('delays no work that is due at once: %s', async (kind) => {
     await open({ groups: 1 });
