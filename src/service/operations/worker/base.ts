@@ -153,15 +153,20 @@ export class Base {
 
   /** Whether all results are stored that there can be now, or no more will come. */
   isSettled(nowMs: number): boolean {
-    return this.#parts.schedule.isOver || this.#reachedMs(nowMs) > Number.NEGATIVE_INFINITY;
+    const { row, dueMs, isOver } = this.#parts.schedule;
+    const isBatch = row.processingType !== 'stream';
+    return isOver || (isBatch ? this.#reachedMs(nowMs) > Number.NEGATIVE_INFINITY : dueMs === null);
   }
 
   /** The instant before which all results are stored. */
   #reachedMs(nowMs: number): number {
-    const { schedule } = this.#parts;
+    const { schedule, checkpoints } = this.#parts;
     const { row, dueMs, isOver } = schedule;
     if (isOver) return Number.NEGATIVE_INFINITY;
-    if (row.processingType === 'stream') return dueMs === null ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    if (row.processingType === 'stream') {
+      // One with long previews may always be due: what its newest checkpoint has taken is stored.
+      return dueMs === null ? Number.POSITIVE_INFINITY : takenUntilMs(checkpoints.last);
+    }
     return schedule.isBetweenRuns(nowMs) ? row.boundaryMs! : Number.NEGATIVE_INFINITY;
   }
 
@@ -235,4 +240,10 @@ function limitsOf({ context, sizes }: BaseSession): StepOptions {
 export function progressAfter(from: Progress, { positions, sampleCount }: Slice, results: StepResult['results']) {
   const emittedMs = lastTimeMs(results) ?? from.emittedMs;
   return { positions, emittedMs, sampleCount: from.sampleCount + sampleCount, lacksUntilMs: from.lacksUntilMs };
+}
+
+/** The instant before which a checkpoint has taken all samples of each source. */
+function takenUntilMs(checkpoint: Checkpoint | undefined): number {
+  const lastMs = checkpoint === undefined ? Number.NEGATIVE_INFINITY : Math.min(...checkpoint.positions);
+  return lastMs === Number.NEGATIVE_INFINITY ? lastMs : nextDouble(lastMs);
 }
