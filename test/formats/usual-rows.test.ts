@@ -194,7 +194,7 @@ it('takes usual rows without JSON.parse, also where a field comes late', async (
   });
   const parse = vi.spyOn(JSON, 'parse');
   try {
-    const { summary } = await read(rows.join('\n'));
+    const { summary } = await read(`${rows.join('\n')}\n`);
     expect(summary).toMatchObject({ rows: 5000, missing: 2500, rejected: 0 });
     expect(summary!.notes).toContain('left out: the field "late", as the first rows do not have it');
     // Those that decide what the fields are, before and after the new one.
@@ -203,6 +203,16 @@ it('takes usual rows without JSON.parse, also where a field comes late', async (
     parse.mockRestore();
   }
 });
+
+it.each(['{"time":"2024-01-01","value":12', '{"time":"2024-01-01","value":1.', '{"value":1,"time":17'])(
+  'a file that is cut off within a number: %s',
+  async (end) => {
+    const rows = Array.from({ length: 500 }, (_, i) => `{"time":${1.7e12 + i},"value":${i}}\n`);
+    const { summary, rejected } = await read(rows.join('') + end);
+    expect(summary).toMatchObject({ rows: 500, rejected: 1 });
+    expect(rejected).toMatchObject([{ line: 501 }]);
+  },
+);
 
 it('takes a file whose first lines are blank, cut anywhere', async () => {
   const text = `\n \n${JSON.stringify([{ time: '2024-01-01', value: 1 }])}`;

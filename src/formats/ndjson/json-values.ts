@@ -1,4 +1,5 @@
 import { WindrowError } from '../../core/errors.js';
+import { COMMA, LINE_FEED, QUOTE, SPACE } from '../csv/bytes.js';
 import type { FormatSource } from '../format.js';
 import { decodeText, LINE_LENGTH_MAX } from '../lines.js';
 
@@ -46,10 +47,6 @@ interface Scan {
   end(rest: Uint8Array, fileName: string): readonly ValueRange[];
 }
 
-const LINE_FEED = 0x0a;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const OPENING_ARRAY = 0x5b;
 /** Of `{` and `[`, and of `}` and `]`, which differ in one bit. */

@@ -1,14 +1,9 @@
-import { DAY_MS } from '../../core/calendar.js';
+import { CARRIAGE_RETURN, COMMA, DIGIT_0, LINE_FEED, MINUS, POINT, QUOTE, SPACE, TAB } from '../csv/bytes.js';
+import { parseNumber } from '../csv/read/number.js';
+import { type Clock, createClock, parseTime, TIME_REACH } from '../csv/read/time.js';
 import type { Gathered, TableReader } from '../table/table-reader.js';
 
-const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
-const [QUOTE, COMMA, MINUS, POINT, ZERO, COLON] = [0x22, 0x2c, 0x2d, 0x2e, 0x30, 0x3a];
-const [LETTER_T, LETTER_Z, SMALL_E, CASE_BIT] = [0x54, 0x5a, 0x65, 0x20];
-const [BACKSLASH, OPENING, CLOSING, NOT_ASCII] = [0x5c, 0x7b, 0x7d, 0x80];
-/** Integers of so many digits are exact, as are these powers of ten, so their quotient is rounded once. */
-const EXACT_DIGITS = 15;
-const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
-const DAY_LENGTH = 10;
+const [BACKSLASH, COLON, OPENING, CLOSING, NOT_ASCII] = [0x5c, 0x3a, 0x7b, 0x7d, 0x80];
 
 /** What a field is for. */
 type Role = 'time' | 'name' | 'value' | 'other';
@@ -43,9 +38,11 @@ export class UsualRows {
   #areNamesNew = true;
   #series: readonly Gathered[] | undefined;
   readonly #known = new Map<string, readonly Gathered[]>();
-  // The day of the time before.
-  #day = new Uint8Array();
-  #dayMs = Number.NaN;
+  readonly #clock: Clock;
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  /** By column, what follows its numbers: mostly the same in each row. */
+  readonly #separators: number[];
+  readonly #out = new Float64Array(1);
   /** Where the last token ended; −1 where it is not usual. */
   #end = 0;
 
@@ -65,6 +62,8 @@ export class UsualRows {
     this.#roles = names.map(() => 'other');
     this.#places = names.map(() => 0);
     this.#seen = names.map(() => 0);
+    this.#separators = names.map(() => COMMA);
+    this.#clock = createClock(reader.zone);
     const { timeColumn, values } = reader.roles;
     this.#nameColumns = reader.nameColumns();
     this.#roles[timeColumn] = 'time';
@@ -84,6 +83,9 @@ export class UsualRows {
 
   /** Takes a row, with any white space around it; where it is not usual, returns false and has taken nothing. */
   take(bytes: Uint8Array, from: number, until: number): boolean {
+    // What follows the row ends its last number.
+    if (until >= bytes.length) return false;
+    if (this.#bytes !== bytes) this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#bytes = bytes;
     const at = skipSpace(bytes, from);
     if (bytes[at] !== OPENING) return false;
@@ -108,7 +110,7 @@ export class UsualRows {
       if (column < 0 || this.#seen[column] === this.#row) return undefined;
       this.#seen[column] = this.#row;
       const start = skipSpace(bytes, this.#end);
-      if (this.#roles[column] === 'time') timeMs = this.#readTime(start);
+      if (this.#roles[column] === 'time') timeMs = this.#readTime(start, column);
       else if (!this.#readField(start, column)) return undefined;
       if (this.#end < 0) return undefined;
       at = skipSpace(bytes, this.#end);
@@ -147,7 +149,7 @@ export class UsualRows {
       return role !== 'value' && this.#skipText(at);
     }
     if (byte === MINUS || isDigit(byte)) {
-      const number = this.#readNumber(at);
+      const number = this.#readNumber(at, column);
       if (role === 'value') this.#values[this.#places[column]!] = number;
       return role !== 'name' && this.#end > 0;
     }
@@ -193,16 +195,17 @@ export class UsualRows {
   }
 
   /** Reads a time up to `#end`, which is −1 where it is not usual. */
-  #readTime(at: number): number {
-    const bytes = this.#bytes;
-    if (bytes[at] !== QUOTE) {
-      const number = this.#readNumber(at);
+  #readTime(at: number, column: number): number {
+    if (this.#bytes[at] !== QUOTE) {
+      const number = this.#readNumber(at, column);
       return this.#end < 0 ? number : this.#timeOf(String(number));
     }
-    const length = bytes[at + 25] === QUOTE ? 24 : 20;
-    this.#end = at + length + 2;
-    const usual = this.#reader.areTimesTexts ? this.#isoTime(at + 1, length) : Number.NaN;
-    if (!Number.isNaN(usual) && bytes[this.#end - 1] === QUOTE) return usual;
+    const isNear = at + 1 + TIME_REACH > this.#bytes.length;
+    if (this.#reader.areTimesUsual && !isNear) {
+      const end = parseTime(this.#bytes, this.#view, at + 1, this.#clock, this.#out, 0);
+      this.#end = end + 1;
+      if (end > 0 && this.#bytes[end] === QUOTE) return this.#out[0]!;
+    }
     const text = this.#readText(at);
     return text === undefined ? Number.NaN : this.#timeOf(text);
   }
@@ -213,62 +216,21 @@ export class UsualRows {
     return timeMs ?? Number.NaN;
   }
 
-  /** The time of `2024-01-31T12:00:00Z` or `2024-01-31T12:00:00.000Z`; NaN for any other text of the length. */
-  #isoTime(from: number, length: 20 | 24): number {
+  /** Reads a number up to `#end`, which is −1 where it is not usual, or not of JSON. */
+  #readNumber(from: number, column: number): number {
     const bytes = this.#bytes;
-    const hasFraction = length === 24;
-    const isOfForm =
-      bytes[from + 10] === LETTER_T &&
-      bytes[from + 13] === COLON &&
-      bytes[from + 16] === COLON &&
-      bytes[from + length - 1] === LETTER_Z &&
-      (!hasFraction || bytes[from + 19] === POINT);
-    const hour = twoDigits(bytes, from + 11);
-    const minute = twoDigits(bytes, from + 14);
-    const second = twoDigits(bytes, from + 17);
-    const hundredths = hasFraction ? twoDigits(bytes, from + 20) : 0;
-    const lastDigit = hasFraction ? bytes[from + 22]! : ZERO;
-    if (!isOfForm || !(hour < 24 && minute < 60 && second < 60 && hundredths < 100)) return Number.NaN;
-    if (!isDigit(lastDigit)) return Number.NaN;
-    if (this.#day.length === 0 || !hasBytes(bytes, from, this.#day)) this.#setDay(from);
-    return this.#dayMs + ((hour * 60 + minute) * 60 + second) * 1000 + hundredths * 10 + lastDigit - ZERO;
-  }
-
-  #setDay(from: number): void {
-    this.#day = this.#bytes.slice(from, from + DAY_LENGTH);
-    this.#dayMs = this.#reader.timeOf(`${String.fromCharCode(...this.#day)}T00:00:00Z`) ?? Number.NaN;
-    if (this.#dayMs % DAY_MS !== 0) this.#day = new Uint8Array();
-  }
-
-  /** Reads a number up to `#end`, which is −1 where it is none, or too large for a double. */
-  #readNumber(from: number): number {
-    const bytes = this.#bytes;
-    const isNegative = bytes[from] === MINUS;
-    const digitsFrom = isNegative ? from + 1 : from;
-    let at = digitsFrom;
-    let mantissa = 0;
-    let byte = bytes[at]!;
-    for (; isDigit(byte); byte = bytes[++at]!) mantissa = mantissa * 10 + byte - ZERO;
-    let digitCount = at - digitsFrom;
-    let isNumber = digitCount > 0 && (digitCount === 1 || bytes[digitsFrom] !== ZERO);
-    let decimals = 0;
-    if (byte === POINT) {
-      const pointAt = at;
-      byte = bytes[++at]!;
-      for (; isDigit(byte); byte = bytes[++at]!) mantissa = mantissa * 10 + byte - ZERO;
-      decimals = at - pointAt - 1;
-      digitCount += decimals;
-      isNumber &&= decimals > 0;
+    const digitsFrom = bytes[from] === MINUS ? from + 1 : from;
+    this.#end = -1;
+    if (!isDigit(bytes[digitsFrom]!) || (bytes[digitsFrom] === DIGIT_0 && isDigit(bytes[digitsFrom + 1]!))) {
+      return Number.NaN;
     }
-    const hasExponent = (byte | CASE_BIT) === SMALL_E;
-    this.#end = isNumber && !hasExponent ? at : -1;
-    if (digitCount > EXACT_DIGITS) {
-      const number = Number(decoder.decode(bytes.subarray(from, at)));
-      if (!Number.isFinite(number)) this.#end = -1;
-      return number;
+    let end = parseNumber(bytes, from, this.#separators[column]!, this.#out, 0);
+    if (end < 0) {
+      this.#separators[column] = this.#separators[column] === COMMA ? CLOSING : COMMA;
+      end = parseNumber(bytes, from, this.#separators[column]!, this.#out, 0);
     }
-    const number = mantissa / POWERS[decimals]!;
-    return isNegative ? -number : number;
+    this.#end = bytes[end - 1] === POINT ? -1 : end;
+    return this.#out[0]!;
   }
 
   /** Reads a text up to `#end`; undefined where one is not usual. */
@@ -307,7 +269,7 @@ function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from;
   for (;;) {
     const byte = bytes[at];
-    if (byte !== SPACE && byte !== TAB && byte !== LINE_FEED && byte !== RETURN) return at;
+    if (byte !== SPACE && byte !== TAB && byte !== LINE_FEED && byte !== CARRIAGE_RETURN) return at;
     at++;
   }
 }
@@ -318,12 +280,5 @@ function hasBytes(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
 }
 
 function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte <= ZERO + 9;
-}
-
-/** NaN if they are none. */
-function twoDigits(bytes: Uint8Array, at: number): number {
-  const tens = bytes[at]!;
-  const ones = bytes[at + 1]!;
-  return isDigit(tens) && isDigit(ones) ? (tens - ZERO) * 10 + ones - ZERO : Number.NaN;
+  return byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
 }

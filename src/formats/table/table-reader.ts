@@ -1,7 +1,7 @@
 import { describeValue, WindrowError } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
 import { type Series, type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
-import { isUtc, zoneOf } from '../../core/zone.js';
+import { isUtc, type Zone, zoneOf } from '../../core/zone.js';
 import { encodingOf } from '../csv/encoding.js';
 import type { CsvReaderOptions, CsvSeriesCount, CsvSummary, RejectedRow } from '../csv/options.js';
 import { CHUNK_ROWS } from '../csv/read/limits.js';
@@ -98,7 +98,7 @@ export class TableReader {
     const values = this.roles.values.flatMap(({ column }) => columns[column]?.texts ?? []);
     const dialect = tellDialect({ times, values, mayPointGroup: false, isWhole }, options, fail);
     if (dialect === undefined) throw new Error('assertion failed: a dialect was left open');
-    const zone = timezone === undefined || isUtc(timezone) ? undefined : zoneOf(timezone);
+    this.zone = timezone === undefined || isUtc(timezone) ? undefined : zoneOf(timezone);
     this.#options = options;
     this.#chunkRows = options.chunkRows ?? CHUNK_ROWS;
     this.#dialect = dialect;
@@ -107,10 +107,9 @@ export class TableReader {
       : dialectNotes(dialect, times);
     this.#naming = new SeriesNaming(options, (reason, hints) => fail(reason, 'unclear', hints));
     this.#areTimesMs = dialect.time === 'ms' && this.roles.clockColumn < 0;
-    this.areTimesTexts = TEXT_TIMES.has(dialect.time);
-    this.#readTime = timeReader(dialect.time, zone);
+    this.#readTime = timeReader(dialect.time, this.zone);
     this.#readValue = valueReader(dialect);
-    this.#repeatedHours = zone && new RepeatedHours(zone);
+    this.#repeatedHours = this.zone && new RepeatedHours(this.zone);
   }
 
   get roles(): Roles {
@@ -181,8 +180,13 @@ export class TableReader {
     return this.#held >= this.#chunkRows;
   }
 
-  /** Whether ISO 8601 is read: not where times are numbers of a unit that was said. */
-  readonly areTimesTexts: boolean;
+  /** Of local times; undefined for UTC. */
+  readonly zone: Zone | undefined;
+
+  /** Whether times are read as CSV's usual ones are: not where their form, or the unit of numbers, was said. */
+  get areTimesUsual(): boolean {
+    return this.#dialect.time === 'auto' || this.#dialect.time === 'epoch';
+  }
 
   /** A time that does not depend on those before it; undefined if it does, or is none. */
   timeOf(text: string): number | undefined {
@@ -371,9 +375,6 @@ function hasNames({ columns, named }: Named, cells: readonly Cells[], row: numbe
   for (let i = 0; i < columns.length; i++) if (cells[columns[i]!]?.[row] !== named[i]) return false;
   return true;
 }
-
-/** Formats of times that do not exclude ISO 8601. */
-const TEXT_TIMES: ReadonlySet<Dialect['time']> = new Set(['auto', 'epoch', 'dmy', 'mdy', 'ymd']);
 
 type Time = ReturnType<ReturnType<typeof timeReader>>;
 
