@@ -4,8 +4,9 @@ import type { Field, RecordBatch } from 'apache-arrow';
 import { WindrowError } from '../../core/errors.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
+import type { Cells } from '../table/cells.js';
 import { microsOf } from '../table/epoch.js';
-import type { Cells, TableReader } from '../table/table-reader.js';
+import type { TableReader } from '../table/table-reader.js';
 import {
   clockTexts,
   decimals,

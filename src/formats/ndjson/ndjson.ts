@@ -6,8 +6,9 @@ import type { CsvSummary } from '../csv/options.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
 import { countKeys, findRepeatedKey } from '../json-keys.js';
 import { BadLines, type TextLine } from '../lines.js';
+import { textOf } from '../table/cells.js';
 import { factsOf } from '../table/facts.js';
-import { TableReader, textOf } from '../table/table-reader.js';
+import { TableReader } from '../table/table-reader.js';
 import { jsonValues, textOfValue, type ValueRange } from './json-values.js';
 import { UsualRows } from './usual-rows.js';
 

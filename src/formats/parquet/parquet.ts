@@ -1,7 +1,7 @@
 import type { AsyncBuffer, ColumnMetaData, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
 import { WindrowError } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
-import type { Cells } from '../table/table-reader.js';
+import type { Cells } from '../table/cells.js';
 import {
   clockTexts,
   decimals,

@@ -1,22 +1,19 @@
 import { describeValue, WindrowError } from '../../core/errors.js';
-import { formatInstant } from '../../core/instant.js';
-import { type Series, type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import { isUtc, type Zone, zoneOf } from '../../core/zone.js';
 import { encodingOf } from '../csv/encoding.js';
 import type { CsvReaderOptions, CsvSeriesCount, CsvSummary, RejectedRow } from '../csv/options.js';
 import { CHUNK_ROWS } from '../csv/read/limits.js';
 import type { FormatListener } from '../format.js';
+import { type Cells, type CellTime, dayOfCell, faultOf, textOf, timeOfCell, wholeMsOf } from './cells.js';
 import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
 import { failAtEqualNames } from './equal-names.js';
 import { type ColumnFacts, kindOfText } from './facts.js';
 import { findRoles, isUnnamed } from './find-roles.js';
 import { fileSeriesName, RAW_METRIC, SeriesNaming } from './naming.js';
-import { type CellFault, numberFault, SKIP_ROWS, timeReader, valueReader } from './read-text.js';
+import { type CellFault, SKIP_ROWS, timeReader, valueReader } from './read-text.js';
 import { RepeatedHours } from './repeated-hours.js';
 import type { Fail, Roles } from './roles.js';
-
-/** A column of some rows; undefined if nobody reads it. */
-export type Cells = ArrayLike<unknown> | undefined;
 
 /** What is wrong with a row: with one of its cells. */
 interface RowFault extends CellFault, Pick<RejectedRow, 'column'> {
@@ -239,9 +236,9 @@ export class TableReader {
     const { timeColumn, clockColumn, ids, values } = this.roles;
     const { areTimesTyped = false } = this.#options;
     const given = cells[timeColumn]?.[row];
-    const date = clockColumn >= 0 && areTimesTyped ? dayOf(given) : given;
+    const date = clockColumn >= 0 && areTimesTyped ? dayOfCell(given) : given;
     const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
-    const time = this.#areTimesMs && isWholeMs(given) ? msTime(given) : readCell(date, clock, this.#readTime);
+    const time = (this.#areTimesMs ? wholeMsOf(given) : undefined) ?? timeOfCell(date, clock, this.#readTime);
     if ('problem' in time) return { cell: date, reason: time.problem };
     const numbers: number[] = [];
     for (let place = 0; place < values.length; place++) {
@@ -312,7 +309,7 @@ export class TableReader {
     return [`left out: the field ${JSON.stringify(first)}${more}, as the first rows do not have it`];
   }
 
-  #keep(series: Gathered, { timeMs, isNearChange }: Extract<Time, { timeMs: number }>, value: number): void {
+  #keep(series: Gathered, { timeMs, isNearChange }: CellTime, value: number): void {
     series.samples++;
     if (!series.isWanted) return;
     if (Number.isNaN(value)) this.#missing++;
@@ -374,38 +371,4 @@ export class TableReader {
 function hasNames({ columns, named }: Named, cells: readonly Cells[], row: number): boolean {
   for (let i = 0; i < columns.length; i++) if (cells[columns[i]!]?.[row] !== named[i]) return false;
   return true;
-}
-
-type Time = ReturnType<ReturnType<typeof timeReader>>;
-
-function readCell(cell: unknown, clock: string, readTime: ReturnType<typeof timeReader>): Time {
-  if (cell instanceof Date) return { timeMs: cell.getTime(), isNearChange: false };
-  const isText = typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'bigint';
-  return isText ? readTime(`${String(cell).trim()}${clock}`) : { problem: 'is no time; every row needs one' };
-}
-
-/** Whether a cell is a time in whole milliseconds, as its text would be read. */
-function isWholeMs(cell: unknown): cell is number {
-  return typeof cell === 'number' && Number.isInteger(cell) && cell >= TIME_MS_MIN && cell < TIME_MS_END;
-}
-
-function msTime(cell: number): Extract<Time, { timeMs: number }> {
-  // A time of −0 is 0.
-  return { timeMs: cell + 0, isNearChange: false };
-}
-
-// The day of a typed time, to which a time of day belongs.
-function dayOf(cell: unknown): unknown {
-  const text = typeof cell === 'number' ? formatInstant(cell) : cell;
-  return typeof text === 'string' ? text.slice(0, text.indexOf('T')) : text;
-}
-
-function faultOf(cell: unknown, dialect: Dialect): CellFault {
-  if (typeof cell === 'object') return { reason: 'is not a number; expected one number a field' };
-  return numberFault(String(cell), dialect);
-}
-
-/** A cell as text; '' for an empty one. */
-export function textOf(cell: unknown): string {
-  return cell === null || cell === undefined ? '' : String(cell);
 }

@@ -1,7 +1,8 @@
 import { formatInstant } from '../../core/instant.js';
 import type { FormatOptions, FormatSource } from '../format.js';
+import { type Cells, textOf } from './cells.js';
 import { type ColumnFacts, factsOf } from './facts.js';
-import { type Cells, TableReader, textOf } from './table-reader.js';
+import { TableReader } from './table-reader.js';
 
 /** A column of a file with typed columns: Parquet, Arrow. Its times are epoch milliseconds. */
 export interface TypedColumn {

@@ -69,7 +69,7 @@ interface RunningStep {
   readonly positions: Positions;
   /** Whether samples before that have changed since they were read. */
   isSpoiled: boolean;
-  /** Whether any have changed since. */
+  /** Whether any samples have changed since, or the preview of a source. */
   hasNews: boolean;
 }
 
@@ -98,8 +98,8 @@ export class Item {
   #running: RunningStep | undefined;
   /** Whether its samples make more results than one transaction should compute. */
   #needsThread = false;
-  /** Whether its preview takes long, most likely: a stream then leaves it to a thread. */
-  #isLong: boolean;
+  /** Most likely: a stream then leaves it to a thread. */
+  #hasLongPreview: boolean;
 
   constructor(plan: Plan, output: SeriesReference, schedule: Schedule, checkpoints: Checkpoints) {
     const { organisation, itemId } = schedule.row;
@@ -109,7 +109,7 @@ export class Item {
     this.checkpoints = checkpoints;
     this.sources = new Sources(organisation, plan);
     this.base = new Base(this);
-    this.#isLong = (checkpoints.last?.byteCount ?? 0) > LONG_STATE_BYTES;
+    this.#hasLongPreview = (checkpoints.last?.byteCount ?? 0) > LONG_STATE_BYTES;
   }
 
   get isRunning(): boolean {
@@ -165,7 +165,6 @@ export class Item {
 
   /** Brings the results up to date with all stored samples, or leaves that to a turn. */
   async settle(session: ItemSession, isReplay: boolean): Promise<void> {
-    // The preview of a source may be another.
     if (this.#running !== undefined) this.#running.hasNews = true;
     if (this.schedule.dueMs !== null || this.schedule.isOver) return;
     await this.#orFail(session, () =>
@@ -191,7 +190,7 @@ export class Item {
   }
 
   async #replay(session: ItemSession): Promise<void> {
-    if (this.#isLong) return this.makeDue(session);
+    if (this.#hasLongPreview) return this.makeDue(session);
     const limit = Math.min(session.sizes.inlineSamplesMax, session.replayRoom);
     // First: where it turns out to be damaged, the samples of one before it are read.
     const state = await this.checkpoints.readLastState(session);
@@ -202,7 +201,7 @@ export class Item {
   }
 
   async #renewPreview(session: ItemSession, live: Live): Promise<void> {
-    if (this.#isLong) return this.makeDue(session);
+    if (this.#hasLongPreview) return this.makeDue(session);
     const tail = await this.sources.readTail(session, live.positions);
     let preview: Columns;
     try {
@@ -218,7 +217,7 @@ export class Item {
     const { clock } = session.context;
     const startMs = clock.monotonicMs();
     const preview = previewOf(this.plan, stream, tail, options);
-    this.#isLong = clock.monotonicMs() - startMs > session.sizes.inlineMsMax;
+    this.#hasLongPreview = clock.monotonicMs() - startMs > session.sizes.inlineMsMax;
     return preview;
   }
 
@@ -277,15 +276,15 @@ export class Item {
     await this.results.replace(session, from, results, isEnd);
     const progress = progressAfter(from, slice, results);
     if (isEnd) {
-      if (this.checkpoints.isDue(progress.sampleCount, session.sizes))
-        await this.checkpoints.add(session, progress, state);
+      const isDue = this.checkpoints.isDue(progress.sampleCount, session.sizes);
+      if (isDue) await this.checkpoints.add(session, progress, state);
       await this.#setPreview(session, outcome.result.preview);
-      this.#isLong = outcome.result.previewMs > session.sizes.inlineMsMax;
+      this.#hasLongPreview = outcome.result.previewMs > session.sizes.inlineMsMax;
       if (running.hasNews) await this.schedule.setDue(session, dueAtOnce(session.context.clock.nowMs()));
       else await this.#endTurn(session, undefined);
       return undefined;
     }
-    this.#isLong ||= outcome.result.workMs > session.sizes.inlineMsMax;
+    this.#hasLongPreview ||= outcome.result.workMs > session.sizes.inlineMsMax;
     await this.checkpoints.add(session, progress, state);
     const { emittedMs } = progress;
     // A preview of earlier samples does not lie behind results that have come further.
@@ -307,7 +306,7 @@ export class Item {
     const state = known ?? (await this.checkpoints.readLastState(session));
     const slice = await this.sources.readSlice(session, this.#positions, sizes.sliceSamples, untilMs);
     const isStream = row.processingType === 'stream';
-    const isEnd = isStream && slice.isLast && (this.#isLong || this.#needsThread);
+    const isEnd = isStream && slice.isLast && (this.#hasLongPreview || this.#needsThread);
     const isSmall = slice.isLast && !isEnd && (slice.sampleCount === 0 || !this.#needsThread);
     session.replayRoom -= slice.sampleCount;
     if (isSmall && slice.sampleCount <= sizes.inlineSamplesMax) {
