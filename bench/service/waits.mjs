@@ -8,10 +8,12 @@
 //   node bench/service/waits.mjs delete  the deletion of most of a long series: the longest waits of a client that writes
 //   node bench/service/waits.mjs retention  the rounds after a rule was set on series that many items read: the longest
 //                                        waits of a client that writes
+//   node bench/service/waits.mjs members  a body with the first samples of many series, each of which a pattern makes an
+//                                        item for: the longest waits of a client that writes
 //
 //   --dist FOLDER     another build than that in dist, to compare
-//   --count 60        frames (log; delete, 6), series (wide, 100000 by default), rows (range, 2000), requests at once (pages, 32)
-//                     or items (retention, 10000)
+//   --count 60        frames (log; delete, 6), series (wide, 100000 by default), rows (range, 2000), requests at once (pages, 32),
+//                     items (retention, 10000) or members (members, 20000)
 //   --shared          retention: all items read one series, instead of one each
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -35,6 +37,7 @@ const modes = {
   pages: measurePages,
   delete: measureDelete,
   retention: measureRetention,
+  members: measureMembers,
 };
 const measure = modes[positionals[0]];
 if (measure === undefined || positionals.length !== 1) refuse(`expected one of ${Object.keys(modes).join(', ')}`);
@@ -181,11 +184,6 @@ async function measureRetention() {
     }
   }
   // Until the last item has taken all of them, and they are in segments.
-  const countOf = async (id, query) => {
-    const headers = { authorization: `Bearer ${server.token}` };
-    const answer = await fetch(`${server.url}/core/timeseries/${id}/samples?${query}`, { headers });
-    return (await answer.json()).data.length;
-  };
   while ((await countOf(`s${seriesCount - 1}`, `metric=Hourly${count - 1}`)) < 49) await sleep(100);
   await sleep(5000);
   let isOver = false;
@@ -207,6 +205,45 @@ async function measureRetention() {
 function writeLive(isOver) {
   const send = (samples) => ask('/core/samples', 'application/json', JSON.stringify(samples));
   return askUntil(isOver, (n) => send([{ timeseriesId: 'live', timestamp: n, val: n }]));
+}
+
+async function measureMembers() {
+  const count = options.count ?? 20_000;
+  const input = [{ timeseriesId: '*', metric: 'Raw' }];
+  const parameters = { function: 'Average', interval: 'Hourly' };
+  const step = { operation: 'Aggregate', input, output: [{ timeseriesId: '*', metric: 'Hourly' }], parameters };
+  const item = { metric: 'Hourly', processingType: 'stream', operations: [step] };
+  await ask('/core/operations', 'application/json', JSON.stringify([item]));
+  const [request] = (await read('/core/status')).data;
+  const samples = Array.from({ length: 2 * count }, (_, i) => ({
+    timeseriesId: `s${String(i % count).padStart(6, '0')}`,
+    timestamp: START_MS + (i < count ? 0 : HOUR_MS),
+    val: i,
+  }));
+  const body = JSON.stringify(samples);
+  let isOver = false;
+  const writes = writeLive(() => isOver);
+  await sleep(500);
+  const beginMs = performance.now();
+  const bodyMs = Math.round(await ask('/core/samples', 'application/json', body));
+  const isDone = async () =>
+    (await countOf(samples.at(-1).timeseriesId, 'metric=Hourly')) > 0 &&
+    (await read(`/core/status/${request.id}`)).data.state === 'Active';
+  while (!(await isDone())) await sleep(100);
+  const registeredMs = Math.round(performance.now() - beginMs);
+  isOver = true;
+  console.log('members', { count, bodyMs, registeredMs });
+  console.log('writes', summaryOf(await writes));
+}
+
+async function read(path) {
+  const answer = await fetch(server.url + path, { headers: { authorization: `Bearer ${server.token}` } });
+  return answer.json();
+}
+
+/** How many samples of a series a page has; none if it is not there. */
+async function countOf(id, query) {
+  return (await read(`/core/timeseries/${id}/samples?${query}`)).data?.length ?? 0;
 }
 
 async function measureWide() {

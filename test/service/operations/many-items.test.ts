@@ -147,6 +147,37 @@ test.each([
   },
 );
 
+test('a write that arrives while the readers of many series are looked up does not wait for all of them', async () => {
+  const rig = await openRig({ groups: 1, sizes: { workPerTransaction: 10 } });
+  try {
+    const { context, organisation } = rig;
+    const shard = shardOf(organisation);
+    // Only the last one is read.
+    const ids = idsOf(2000);
+    const write = (written: readonly string[], minute: number) =>
+      context.storage.transaction(shard, async (tx) => {
+        await context.samples.append(tx, organisation, changesOf(written, minute));
+        rig.worker().wake(shard);
+        return tx.commit;
+      });
+    await write(ids, 0);
+    await rig.register(sumsOf(ids.slice(-1)));
+    await rig.worker().onIdle();
+    for (const minute of [10, 70]) {
+      const commit = await write(ids, minute);
+      await write(['aside'], minute);
+      await write(ids.slice(-1), minute + 1);
+      const progress = await context.storage.read(shard, (tx) => tx.get(logProgress, { name: 'log' }));
+      expect(progress!.absorbedCommit).toBeLessThan(commit);
+      await rig.worker().onIdle();
+      const { expected, found } = await rig.compare();
+      expectSame(found, expected);
+    }
+  } finally {
+    await rig.close();
+  }
+});
+
 test('items catch up with writers that write more each time than one transaction processes', async () => {
   const rig = await openRig({ groups: 1, sizes: { workPerTransaction: 5 } });
   try {

@@ -10,6 +10,12 @@ export interface Delivery {
   deliveredCount: number;
 }
 
+/** Changes of series of which it is not known yet who reads them. */
+export interface Arrival {
+  readonly organisation: string;
+  readonly changes: readonly Delivery['change'][];
+}
+
 /**
  * What a worker has read of the log but not fully absorbed. It outlasts a transaction: if a body affects thousands of
  * items, each transaction serves some of them, and others write in between. It may be lost like all of a worker's
@@ -20,17 +26,20 @@ export class Backlog {
   commit = -1;
   /** The worker's own commits since then, whose readers have absorbed them. */
   readonly ownCommits = new Set<number>();
+  /** The last ones come first. */
+  readonly arrivals: Arrival[] = [];
   readonly deliveries: Delivery[] = [];
   readonly touched = new TouchedItems();
 
   get isEmpty(): boolean {
-    return this.deliveries.length === 0 && this.touched.isEmpty;
+    return this.arrivals.length === 0 && this.deliveries.length === 0 && this.touched.isEmpty;
   }
 
   /** Starts after a commit up to which everything was absorbed. */
   reset(commit: number): void {
     this.commit = commit;
     this.ownCommits.clear();
+    this.arrivals.length = 0;
     this.deliveries.length = 0;
     this.touched.clear();
   }

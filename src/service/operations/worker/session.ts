@@ -7,7 +7,7 @@ import { dueAtOnce, itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { startOf } from '../compute/columns.js';
-import type { Backlog, Delivery } from './backlog.js';
+import type { Arrival, Backlog, Delivery } from './backlog.js';
 import type { Item, ItemSession } from './item.js';
 import type { ItemCache } from './item-cache.js';
 import type { SeriesChange } from './members.js';
@@ -17,6 +17,8 @@ import type { SourceCache } from './source-cache.js';
 import { Transitions } from './transitions.js';
 
 const CHANGES_READ = 500;
+/** How many changes to find the readers of at once. */
+const ARRIVAL_CHANGES = 250;
 /** Each this many steps of an item count as the work of one more item. */
 const STEPS_PER_ITEM = 4;
 
@@ -164,11 +166,12 @@ export class Session implements ItemSession {
     // Settling reads what is stored, so all changes are delivered before.
     do {
       if (!(await this.#deliver(most.deliveries))) return 'deliveries';
-    } while (await this.#readLog());
+      if (this.#backlog.arrivals.length > 0 && this.#workCount >= most.deliveries) return 'deliveries';
+    } while ((await this.#takeArrival()) || (await this.#readLog()));
     return (await this.settle(this.#workCount + most.settling)) ? 'nothing' : 'settling';
   }
 
-  /** Reads the next changes of the log, and their readers; false at its end. */
+  /** Reads the next changes of the log; false at its end. */
   async #readLog(): Promise<boolean> {
     const backlog = this.#backlog;
     if (backlog.commit >= this.tx.lastCommit) return false;
@@ -177,10 +180,23 @@ export class Session implements ItemSession {
     this.#hasWritten = true;
     backlog.commit = read.lastCommit;
     const changes = read.changes.filter(({ commit }) => !backlog.ownCommits.has(commit));
+    const arrivals: Arrival[] = [];
     for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
-      await this.#admit(organisation, own);
-      await this.#addDeliveries(organisation, own);
+      // One row of the log can have the changes of thousands of series.
+      for (let from = 0; from < own.length; from += ARRIVAL_CHANGES) {
+        arrivals.push({ organisation, changes: own.slice(from, from + ARRIVAL_CHANGES) });
+      }
     }
+    backlog.arrivals.push(...arrivals.reverse());
+    return true;
+  }
+
+  /** Finds the readers of some changes that were read of the log; false if there are none. */
+  async #takeArrival(): Promise<boolean> {
+    const arrival = this.#backlog.arrivals.pop();
+    if (arrival === undefined) return false;
+    await this.#admit(arrival.organisation, arrival.changes);
+    await this.#addDeliveries(arrival.organisation, arrival.changes);
     return true;
   }
 

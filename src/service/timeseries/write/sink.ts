@@ -10,6 +10,7 @@ import { type BatchCounts, createSampleBatch, takeChanges } from './batch.js';
 import { type CsvSettings, withMends } from './csv-query.js';
 import { writtenByItem } from './delete.js';
 import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
+import { prepareSeries } from './prepare-series.js';
 
 export interface Ingested extends BatchCounts {
   /** Whether the offset was stored before, so that nothing was done. */
@@ -115,6 +116,7 @@ async function store(
   const { organisation, placement, origin } = job;
   const parts = groupBy(changes, ({ timeseriesId }) => placement.shardOf(timeseriesId));
   try {
+    for (const [shard, part] of parts) await prepareSeries(context, shard, organisation, part);
     if (origin !== undefined) return await storeDelivered(context, { ...job, origin }, parts);
     const storePart = async (shard: number, part: readonly SampleChange[]): Promise<PartOutcome> => {
       try {
