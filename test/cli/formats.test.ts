@@ -278,6 +278,12 @@ describe('NDJSON', () => {
       ['two.json', `${array}\n[]`, 'two.json, line 21: expected nothing after the array'],
       ['bad.json', array.replace('0.1', '0.1.1'), 'bad.json, line 2: expected a JSON object, received "{'],
       ['bad.json', '[\n\n  1]', 'bad.json, line 3: expected a JSON object, received "1"'],
+      ['page.json', `{"next":null,"data":${array.replaceAll('\n', ' ')}}`, `take it out, as jq '.["data"]'`],
+      [
+        'page.json',
+        `{\n"data":${array}}`,
+        'page.json, line 1: expected a JSON object, received "{", the beginning of one',
+      ],
       ['text.json', array.replace('"x"', '"}]\\",["').replace('0.1', '"noon"'), 'text.json, line 2: value: "noon"'],
     ];
     for (const [name, text_, problem] of cases) {

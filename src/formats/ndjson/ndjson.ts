@@ -143,8 +143,26 @@ class Rows {
       const texts = lines.map(({ fields }) => textOf(fields.get(name)));
       return factsOf(name, texts);
     });
-    return new TableReader(facts, { ...this.#options, areLines: true }, isWhole || lines.length >= SAMPLE_LINES);
+    try {
+      return new TableReader(facts, { ...this.#options, areLines: true }, isWhole || lines.length >= SAMPLE_LINES);
+    } catch (error) {
+      const [first] = lines;
+      const around = lines.length === 1 ? nameOfRows(first!.fields) : undefined;
+      if (around === undefined) throw error;
+      const [file, name] = [this.#options.fileName, describeValue(around)];
+      throw new WindrowError(
+        'file.format',
+        `${file}: expected an array of JSON objects, or one in each line; received an object with the array in ${name}; ` +
+          `take it out, as jq '.[${name}]' ${file} does`,
+        { cause: error },
+      );
+    }
   }
+}
+
+/** The field that holds an array of objects, if there is one, as around the rows in the answer of a service. */
+function nameOfRows(fields: ReadonlyMap<string, unknown>): string | undefined {
+  return [...fields].find(([, value]) => Array.isArray(value) && value[0] === Object(value[0]))?.[0];
 }
 
 /** The fields of a line, or what is wrong with it. */
@@ -156,7 +174,9 @@ function fieldsOf(text: string): ReadonlyMap<string, unknown> | string {
     parsed = undefined;
   }
   if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
-    return `expected a JSON object, received ${describeValue(text)}`;
+    const isBegun = text.startsWith('{') && !text.endsWith('}');
+    const mend = isBegun ? ', the beginning of one; put each into one line, as jq -c . FILE does' : '';
+    return `expected a JSON object, received ${describeValue(text)}${mend}`;
   }
   const fields = new Map<string, unknown>(Object.entries(parsed));
   const repeated = countKeys(text) === fields.size ? undefined : findRepeatedKey(text);
