@@ -267,7 +267,7 @@ describe('NDJSON', () => {
       world.write('office.json', single);
       expect((await run(world, 'office.json')).stdout).toBe(RESULT);
     }
-    expect((await run(negating({ 'x.json': '[]' }), 'x.json')).stderr).toContain('x.json: the file is empty');
+    expect((await run(negating({ 'x.json': '[]' }), 'x.json')).stderr).toContain('x.json: there are no rows');
   });
 
   it('an array says what is wrong with an element, and is refused where it is cut off or goes on', async () => {
@@ -284,6 +284,10 @@ describe('NDJSON', () => {
         `{\n"data":${array}}`,
         'page.json, line 1: expected a JSON object, received "{", the beginning of one',
       ],
+      ['ended.json', `${array.slice(0, -1)}}`, 'ended.json, line 20: expected `]` after the array'],
+      ['more.json', array.replace('},', '},,'), 'more.json, line 7: expected a value before the comma'],
+      ['comma.json', `${array.slice(0, -1)},]`, 'comma.json, line 20: expected a value after the comma'],
+      ['nan.json', array.replace('0.1', 'NaN'), ': expected a value, received `NaN`'],
       ['text.json', array.replace('"x"', '"}]\\",["').replace('0.1', '"noon"'), 'text.json, line 2: value: "noon"'],
     ];
     for (const [name, text_, problem] of cases) {
@@ -436,6 +440,54 @@ it('line protocol: a series is a measurement with its tags, a metric is a field'
   expect(ended.stdout).toBe(RESULT.replaceAll(',office,', `,"${name}",`));
   world.write('office.lp', 'weather temp=1\n');
   expect((await run(world, 'office.lp')).stderr).toContain('office.lp, line 1: the line has no time');
+});
+
+it('numbers and booleans that stand for a value, or for a missing one, do so in every format', async () => {
+  const cells = [999, 5, 0, 1.5];
+  const time = (i: number) => `2024-03-01T00:0${i}:00Z`;
+  const objects = cells.map((value, i) => ({ timestamp: time(i), value }));
+  const columnData = [
+    { name: 'timestamp', data: cells.map((_, i) => new Date(time(i))), type: 'TIMESTAMP' as const },
+    { name: 'value', data: cells, type: 'DOUBLE' as const },
+  ];
+  // The rows after the first 400 are read in another way.
+  const many = Array.from({ length: 800 }, (_, i) => {
+    const timestamp = new Date(Date.parse(time(0)) + 60_000 * i);
+    return { timestamp, value: cells[i % cells.length] };
+  });
+  const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  const world = negating({
+    'a.csv': `timestamp,value\n${cells.map((value, i) => `${time(i)},${value}\n`).join('')}`,
+    'b.json': JSON.stringify(objects),
+    'c.ndjson': lines(many),
+    'd.parquet': new Uint8Array(parquetWriteBuffer({ columnData })),
+    'e.json': JSON.stringify(objects.map((row, i) => ({ ...row, value: i === 2 ? false : row.value }))),
+  });
+  const states = ['--as', 'office', '--states', '999=', '0=7', '1.5=2', 'false=7'];
+  const { stdout } = await run(world, 'a.csv', ...states);
+  expect(stdout).toBe(
+    `${HEADER}${[5, 7, 2].map((value, i) => `2024-03-01T00:0${i + 1}:00.000Z,office,Result,${-value}\n`).join('')}`,
+  );
+  for (const name of ['b.json', 'd.parquet', 'e.json']) {
+    expect([name, (await run(world, name, ...states)).stdout]).toEqual([name, stdout]);
+  }
+  const all = await run(world, 'c.ndjson', ...states);
+  expect(all.stderr).toContain('200 missing values');
+  expect(all.stdout.split('\n').filter((line) => /,-(?:5|7|2)$/.test(line))).toHaveLength(600);
+});
+
+it('an object or a deep array in a field is left out, whatever it is made of', async () => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  for (const meta of ['{"toString":1}', '{"valueOf":1,"toString":"x"}', deep]) {
+    const row = `{"timestamp":"${ROWS[0]}","timeseriesId":"office","value":0.1,"meta":${meta}}\n`;
+    const { code, stdout } = await run(negating({ 'x.ndjson': row }), 'x.ndjson');
+    expect([code, stdout]).toEqual([0, `${RESULT.split('\n').slice(0, 2).join('\n')}\n`]);
+  }
+});
+
+it('two values of one field in a line of line protocol are refused, as one would be lost', async () => {
+  const { code, stderr } = await run(negating({ 'x.lp': 'w temp=1,rh=2,temp=3 1709251200000000000\n' }), 'x.lp');
+  expect([code, stderr]).toEqual([1, expect.stringContaining('x.lp, line 1: the field temp has several values')]);
 });
 
 describe('a line of line protocol that InfluxDB 1.6 refuses', () => {

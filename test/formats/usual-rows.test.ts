@@ -8,9 +8,12 @@ import { ndjson } from '../../src/formats/ndjson/ndjson.js';
 /** So many rows decide what the fields are; only those after them are read otherwise. */
 const SAMPLE_LINES = 400;
 
-async function read(text: string, options: Partial<FormatOptions> = {}) {
+/** @param cuts where blocks of the file end, in bytes from its end. */
+async function read(text: string, options: Partial<FormatOptions> = {}, cuts: readonly number[] = []) {
+  const bytes = new TextEncoder().encode(text);
+  const ends = [...cuts.map((cut) => Math.max(0, bytes.length - cut)).sort((a, b) => a - b), bytes.length];
   async function* blocks() {
-    yield new TextEncoder().encode(text);
+    for (const [i, end] of ends.entries()) yield bytes.slice(ends[i - 1] ?? 0, end);
   }
   const samples = new Map<string, [number, number][]>();
   const rejected: object[] = [];
@@ -145,6 +148,8 @@ function lineOf(
 
 const escaped = (name: string) => `"\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}"`;
 
+const lineEnd = fc.constantFrom('\n', '\n', '\n', '\r\n', '\n\n', '\r\n\r\n', '\n \n');
+
 const LAYOUTS: readonly (readonly [string, readonly Field[], Partial<FormatOptions>])[] = [
   ['one series', ['time', 'value'], {}],
   ['a series in each row', ['time', 'timeseriesId', 'value', 'note'], {}],
@@ -152,6 +157,7 @@ const LAYOUTS: readonly (readonly [string, readonly Field[], Partial<FormatOptio
   ['a series for each field', ['time', 'value', 'note'], { wanted: ({ timeseriesId }) => timeseriesId !== 'note' }],
   ['local times', ['time', 'timeseriesId', 'value'], { timezone: 'Europe/Berlin' }],
   ['times in a unit', ['time', 'timeseriesId', 'value'], { timeFormat: 'ms' }],
+  ['values that stand for others', ['time', 'timeseriesId', 'value'], { states: { 0: null, '1.5': 7, true: 5 } }],
   ['few rows a chunk', ['time', 'timeseriesId', 'value'], { chunkRows: 3 }],
 ];
 
@@ -167,17 +173,26 @@ it.each(LAYOUTS)('%s', async (_, fields, options) => {
     return JSON.stringify(Object.fromEntries(fields.map((name) => [name, of[name]])));
   });
   await fc.assert(
-    fc.asyncProperty(fc.array(rowOf(fields, options.wanted !== undefined), { maxLength: 60 }), async (rows) => {
-      const [found, expected] = await Promise.all(
-        [(name: string) => JSON.stringify(name), escaped].map((keyOf) =>
-          read([...head, ...rows.map((row) => lineOf(row, keyOf))].join('\n'), options),
-        ),
-      );
-      const { lines, ...result } = found!;
-      const { lines: __, ...wanted } = expected!;
-      expect(result).toEqual(wanted);
-      expect(lines.every((line, i) => line >= (lines[i - 1] ?? 0))).toBe(true);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.tuple(rowOf(fields, options.wanted !== undefined), lineEnd), { maxLength: 60 }),
+      fc.array(fc.nat(2000), { maxLength: 3 }),
+      async (rows, cuts) => {
+        const textWith = (keyOf: (name: string) => string) =>
+          [...head.map((line) => `${line}\n`), ...rows.map(([row, end]) => lineOf(row, keyOf) + end)].join('');
+        const [found, expected] = await Promise.all([
+          read(
+            textWith((name) => JSON.stringify(name)),
+            options,
+            cuts,
+          ),
+          read(textWith(escaped), options),
+        ]);
+        const { lines, ...result } = found!;
+        const { lines: __, ...wanted } = expected!;
+        expect(result).toEqual(wanted);
+        expect(lines.every((line, i) => line >= (lines[i - 1] ?? 0))).toBe(true);
+      },
+    ),
   );
 });
 
@@ -211,6 +226,16 @@ it.each(['{"time":"2024-01-01","value":12', '{"time":"2024-01-01","value":1.', '
     const { summary, rejected } = await read(rows.join('') + end);
     expect(summary).toMatchObject({ rows: 500, rejected: 1 });
     expect(rejected).toMatchObject([{ line: 501 }]);
+  },
+);
+
+it.each(['{"time":1704', '{"time":1700000000000,\n"value":12'])(
+  'a row after a blank line, where the block ends within a number: %s',
+  async (end) => {
+    const rows = Array.from({ length: 500 }, (_, i) => `{"time":${1.7e12 + i},"value":${i}}\n\n`);
+    const { summary, rejected } = await read(rows.join('') + end);
+    expect(summary).toMatchObject({ rows: 500 });
+    expect(rejected).toMatchObject([{ line: 1001 }, { line: 1002 }].slice(0, end.split('\n').length));
   },
 );
 

@@ -92,7 +92,18 @@ function parsePoint(text: string, known: Map<string, string>): Point | string {
     if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
     values.push([plain(name), number === 'text' ? undefined : number]);
   }
+  const repeated = values.length === 1 ? undefined : repeatedName(values);
+  if (repeated !== undefined) return `the field ${repeated} has several values`;
   return { series, time, fields: values };
+}
+
+function repeatedName(values: readonly (readonly [string, unknown])[]): string | undefined {
+  const names = new Set<string>();
+  for (const [name] of values) {
+    if (names.has(name)) return name;
+    names.add(name);
+  }
+  return undefined;
 }
 
 /** The series of a measurement with its tags, or what is wrong with them. */

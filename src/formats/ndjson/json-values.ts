@@ -52,6 +52,7 @@ const OPENING_ARRAY = 0x5b;
 /** Of `{` and `[`, and of `}` and `]`, which differ in one bit. */
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
+const CLOSING_ARRAY = 0x5d;
 const BRACKET_BIT = 0x20;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 /** White space of this length is not the start of an array. */
@@ -96,6 +97,8 @@ class ArrayScan implements Scan {
   #isInString = false;
   #isEscaped = false;
   #isOver = false;
+  /** How many elements have ended. */
+  #count = 0;
 
   take(bytes: Uint8Array, known: number, fileName: string): ValueRange[] {
     const found: ValueRange[] = [];
@@ -115,8 +118,15 @@ class ArrayScan implements Scan {
         from = at + 1;
         this.startLine = this.#line;
       } else if (byte === COMMA ? depth === 1 : bracket === CLOSING && --depth === 0) {
-        found.push(elementOf(bytes, from, at, this.startLine));
         this.#isOver = depth === 0;
+        if (this.#isOver && byte !== CLOSING_ARRAY) throw fault(fileName, this.#line, 'expected `]` after the array');
+        const element = elementOf(bytes, from, at, this.startLine);
+        const isEmpty = element.from === at;
+        const isAlone = this.#isOver && this.#count === 0;
+        if (isEmpty && !isAlone)
+          throw fault(fileName, this.#line, `expected a value ${this.#isOver ? 'after' : 'before'} the comma`);
+        if (!isEmpty) found.push(element);
+        this.#count++;
         from = at + 1;
         this.startLine = this.#line;
       }

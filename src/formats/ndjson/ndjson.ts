@@ -4,6 +4,7 @@ import { jsonNumber } from '../../core/json-number.js';
 import type { Series } from '../../core/series.js';
 import type { CsvSummary } from '../csv/options.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
+import { findJsonFault } from '../json-fault.js';
 import { countKeys, findRepeatedKey } from '../json-keys.js';
 import { BadLines, type TextLine } from '../lines.js';
 import { textOf } from '../table/cells.js';
@@ -88,7 +89,7 @@ class Rows {
   /** @returns what was read, once all lines are taken. */
   end(fileName: string): CsvSummary {
     if (this.#reader === undefined && this.#waiting.length === 0) {
-      const told = this.#badLines.count === 0 ? 'the file is empty' : 'no line can be read';
+      const told = this.#badLines.count === 0 ? 'there are no rows' : 'no line can be read';
       throw new WindrowError('file.format', `${fileName}: ${told}; expected a JSON object in each line`);
     }
     const reader = this.#takeWaiting(true);
@@ -174,9 +175,7 @@ function fieldsOf(text: string): ReadonlyMap<string, unknown> | string {
     parsed = undefined;
   }
   if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
-    const isBegun = text.startsWith('{') && !text.endsWith('}');
-    const mend = isBegun ? ', the beginning of one; put each into one line, as jq -c . FILE does' : '';
-    return `expected a JSON object, received ${describeValue(text)}${mend}`;
+    return `expected a JSON object, received ${describeValue(text)}${whyNoJson(text)}`;
   }
   const fields = new Map<string, unknown>(Object.entries(parsed));
   const repeated = countKeys(text) === fields.size ? undefined : findRepeatedKey(text);
@@ -189,6 +188,17 @@ function fieldsOf(text: string): ReadonlyMap<string, unknown> | string {
     return `the number of ${describeValue(name)} is beyond the range of a double; expected null for a missing value`;
   }
   return fields;
+}
+
+/** Where a line is not JSON, after the words that say so; '' for one that is. */
+function whyNoJson(text: string): string {
+  if (text.startsWith('{') && !text.endsWith('}')) {
+    return ', the beginning of one; put each into one line, as jq -c . FILE does';
+  }
+  const fault = findJsonFault(text);
+  if (fault === undefined) return '';
+  const mend = fault.suggestion === undefined ? '' : `; ${fault.suggestion}`;
+  return `; column ${fault.offset + 1}: expected ${fault.expected}, received ${fault.received}${mend}`;
 }
 
 const BUFFER_LENGTH = 16_384;

@@ -83,7 +83,6 @@ export class UsualRows {
 
   /** Takes a row, with any white space around it; where it is not usual, returns false and has taken nothing. */
   take(bytes: Uint8Array, from: number, until: number): boolean {
-    // What follows the row ends its last number.
     if (until >= bytes.length) return false;
     if (this.#bytes !== bytes) this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#bytes = bytes;
@@ -91,7 +90,7 @@ export class UsualRows {
     if (bytes[at] !== OPENING) return false;
     this.#row++;
     this.#values.fill(Number.NaN);
-    const timeMs = this.#readFields(skipSpace(bytes, at + 1));
+    const timeMs = this.#readFields(skipSpace(bytes, at + 1), until);
     // The bytes go on with other rows.
     if (timeMs === undefined || this.#end > until || skipSpace(bytes, this.#end) < until) return false;
     const series = this.#seriesOfRow();
@@ -100,8 +99,8 @@ export class UsualRows {
     return true;
   }
 
-  /** Reads fields up to the closing brace, and returns the time; undefined where one is not usual. */
-  #readFields(from: number): number | undefined {
+  /** Reads fields up to the closing brace, and returns the time; undefined where one is not usual, or not in the row. */
+  #readFields(from: number, until: number): number | undefined {
     const bytes = this.#bytes;
     let at = from;
     let timeMs: number | undefined;
@@ -110,6 +109,8 @@ export class UsualRows {
       if (column < 0 || this.#seen[column] === this.#row) return undefined;
       this.#seen[column] = this.#row;
       const start = skipSpace(bytes, this.#end);
+      // What follows the row ends a number in it, but none that begins behind it.
+      if (start >= until) return undefined;
       if (this.#roles[column] === 'time') timeMs = this.#readTime(start, column);
       else if (!this.#readField(start, column)) return undefined;
       if (this.#end < 0) return undefined;
@@ -150,7 +151,7 @@ export class UsualRows {
     }
     if (byte === MINUS || isDigit(byte)) {
       const number = this.#readNumber(at, column);
-      if (role === 'value') this.#values[this.#places[column]!] = number;
+      if (role === 'value') this.#values[this.#places[column]!] = this.#reader.valueOfNumber(number);
       return role !== 'name' && this.#end > 0;
     }
     const literal = [NULL, TRUE, FALSE].find((one) => hasBytes(bytes, at, one));

@@ -1,3 +1,4 @@
+import { describeValue } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import type { Dialect } from './dialect.js';
@@ -37,7 +38,8 @@ export function faultOf(cell: unknown, dialect: Dialect): CellFault {
   return numberFault(String(cell), dialect);
 }
 
-/** A cell as text; '' for an empty one. */
+/** A cell as text; '' for an empty one. What an object would make of itself is none of its text. */
 export function textOf(cell: unknown): string {
-  return cell === null || cell === undefined ? '' : String(cell);
+  if (cell === null || cell === undefined) return '';
+  return typeof cell === 'object' && !(cell instanceof Date) ? describeValue(cell) : String(cell);
 }

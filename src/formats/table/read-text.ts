@@ -99,7 +99,7 @@ export type TimeReading =
       /** Whether it is local, and clocks change within a day of it. */
       readonly isNearChange: boolean;
     }
-  | { readonly problem: string };
+  | { readonly problem: string; readonly options?: readonly OptionHint[] };
 
 /** A function that reads the times of a dialect. Those without an offset are local to the zone. */
 export function timeReader(format: Dialect['time'], zone: Zone | undefined): (text: string) => TimeReading {
@@ -116,20 +116,27 @@ export function timeReader(format: Dialect['time'], zone: Zone | undefined): (te
   };
 }
 
-function writtenTime(text: string, format: 'dmy' | 'mdy' | 'ymd', zone: Zone | undefined): TimeReading {
+function writtenTime(text: string, format: WrittenTime, zone: Zone | undefined): TimeReading {
   const isIso = ISO_DATE.test(text);
   const reading = isIso ? readInstant(text, zone) : undefined;
   if (reading !== undefined && 'timeMs' in reading) return located(text, reading, zone);
   const iso = isoTime(text, isIso ? 'ymd' : format);
   if (iso !== undefined) return located(iso, readInstant(iso, zone), zone);
-  return reading ?? { problem: FORMAT_PROBLEMS[format] };
+  if (reading !== undefined) return reading;
+  const problem = `is not of the form ${WRITTEN_TIMES[format].example}`;
+  // `as`: its own keys.
+  const other = (Object.keys(WRITTEN_TIMES) as WrittenTime[]).find((one) => isoTime(text, one) !== undefined);
+  if (other === undefined) return { problem };
+  const mend = `with the ${WRITTEN_TIMES[other].first} first it is a date (--time-format ${other})`;
+  return { problem: `${problem}; ${mend}`, options: [{ option: 'timeFormat', values: [other] }] };
 }
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(?:$|[T ])/;
-const FORMAT_PROBLEMS = {
-  dmy: 'is not of the form 31.12.2024 23:45',
-  mdy: 'is not of the form 12/31/2024 11:45 PM',
-  ymd: 'is not of the form 2024/12/31 23:45',
+type WrittenTime = 'dmy' | 'mdy' | 'ymd';
+const WRITTEN_TIMES = {
+  dmy: { example: '31.12.2024 23:45', first: 'day' },
+  mdy: { example: '12/31/2024 11:45 PM', first: 'month' },
+  ymd: { example: '2024/12/31 23:45', first: 'year' },
 };
 
 /** Reads a time: an ISO 8601 instant, a date of eight digits, or an epoch number in seconds to nanoseconds. */

@@ -15,6 +15,11 @@ import { type CellFault, SKIP_ROWS, timeReader, valueReader } from './read-text.
 import { RepeatedHours } from './repeated-hours.js';
 import type { Fail, Roles } from './roles.js';
 
+/** Chunks of wide tables have so many rows: to hand a series over costs as much as a hundred samples. */
+const SERIES_ROWS_MIN = 512;
+/** 64 MB. */
+const CHUNK_SAMPLES_MAX = 4_000_000;
+
 /** What is wrong with a row: with one of its cells. */
 interface RowFault extends CellFault, Pick<RejectedRow, 'column'> {
   readonly cell: unknown;
@@ -59,13 +64,13 @@ export class TableReader {
   readonly #dialectNotes: readonly string[];
   readonly #readTime: ReturnType<typeof timeReader>;
   readonly #readValue: ReturnType<typeof valueReader>;
+  readonly #states: ReadonlyMap<string, number>;
   readonly #repeatedHours: RepeatedHours | undefined;
   readonly #byKey = new Map<string, Gathered>();
   /** Where no column has ids: the series of each value column that had a row. */
   readonly #ofColumn: Gathered[] = [];
   readonly #lateFields: string[] = [];
   #lastNamed: Named | undefined;
-  readonly #chunkRows: number;
   readonly #areTimesMs: boolean;
   /** Samples that `takeRead` has taken since the last chunk. */
   #held = 0;
@@ -97,7 +102,6 @@ export class TableReader {
     if (dialect === undefined) throw new Error('assertion failed: a dialect was left open');
     this.zone = timezone === undefined || isUtc(timezone) ? undefined : zoneOf(timezone);
     this.#options = options;
-    this.#chunkRows = options.chunkRows ?? CHUNK_ROWS;
     this.#dialect = dialect;
     this.#dialectNotes = options.areTimesTyped
       ? dialectNotes({ ...dialect, time: 'auto' }, [])
@@ -106,6 +110,7 @@ export class TableReader {
     this.#areTimesMs = dialect.time === 'ms' && this.roles.clockColumn < 0;
     this.#readTime = timeReader(dialect.time, this.zone);
     this.#readValue = valueReader(dialect);
+    this.#states = new Map(dialect.states);
     this.#repeatedHours = this.zone && new RepeatedHours(this.zone);
   }
 
@@ -159,7 +164,7 @@ export class TableReader {
       if (problem === undefined) this.#rows++;
       else this.#reject(problem, placeOf(row));
       held += this.roles.values.length;
-      if (held < this.#chunkRows && row < count - 1) continue;
+      if (held < this.#chunkSamples && row < count - 1) continue;
       this.flush((chunk) => onChunk(chunk, placeOf(row).line));
       held = 0;
     }
@@ -174,7 +179,14 @@ export class TableReader {
 
   /** Whether `takeRead` has taken a chunk. */
   get isFull(): boolean {
-    return this.#held >= this.#chunkRows;
+    return this.#held >= this.#chunkSamples;
+  }
+
+  /** How many samples make a chunk. */
+  get #chunkSamples(): number {
+    const { chunkRows } = this.#options;
+    if (chunkRows !== undefined) return chunkRows;
+    return Math.min(CHUNK_SAMPLES_MAX, Math.max(CHUNK_ROWS, SERIES_ROWS_MIN * this.roles.values.length));
   }
 
   /** Of local times; undefined for UTC. */
@@ -239,7 +251,10 @@ export class TableReader {
     const date = clockColumn >= 0 && areTimesTyped ? dayOfCell(given) : given;
     const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
     const time = (this.#areTimesMs ? wholeMsOf(given) : undefined) ?? timeOfCell(date, clock, this.#readTime);
-    if ('problem' in time) return { cell: date, reason: time.problem };
+    if ('problem' in time) {
+      const { problem: reason, ...options } = time;
+      return { cell: date, reason, ...options };
+    }
     const numbers: number[] = [];
     for (let place = 0; place < values.length; place++) {
       const { column, name } = values[place]!;
@@ -344,11 +359,20 @@ export class TableReader {
     if (chunk.length > 0) onChunk(chunk);
   }
 
+  /** The value of a number: mostly itself, but one that stands for another or a missing value may be among the states. */
+  valueOfNumber(number: number): number {
+    return this.#stateOf(number) ?? number;
+  }
+
+  #stateOf(cell: number | bigint | boolean): number | undefined {
+    return this.#states.size === 0 ? undefined : this.#states.get(String(cell));
+  }
+
   #valueOf(cell: unknown): number | undefined {
-    if (typeof cell === 'number') return Number.isFinite(cell) ? cell : Number.NaN;
+    if (typeof cell === 'number') return Number.isFinite(cell) ? this.valueOfNumber(cell) : Number.NaN;
     if (cell === null || cell === undefined) return Number.NaN;
-    if (typeof cell === 'bigint') return Number(cell);
-    if (typeof cell === 'boolean') return cell ? 1 : 0;
+    if (typeof cell === 'bigint') return this.#stateOf(cell) ?? Number(cell);
+    if (typeof cell === 'boolean') return this.#stateOf(cell) ?? (cell ? 1 : 0);
     return typeof cell === 'string' ? this.#readValue(cell.trim()) : undefined;
   }
 

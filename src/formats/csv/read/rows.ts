@@ -113,7 +113,9 @@ export class FieldReader {
     const isWhole = date !== '' && (clockColumn < 0 || clock !== '');
     const text = clockMs === undefined ? (clockColumn < 0 ? date : `${date} ${clock}`) : withClock(date, clockMs);
     const reading = isWhole ? this.#readTime(text) : { problem: 'is no time; every row needs one' };
-    return 'timeMs' in reading ? reading : { code: 'csv.time', column, text, reason: reading.problem };
+    if ('timeMs' in reading) return reading;
+    const { problem: reason, ...options } = reading;
+    return { code: 'csv.time', column, text, reason, ...options };
   }
 
   /** The value in a column of a record; NaN if it is missing. */
