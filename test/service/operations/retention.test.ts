@@ -286,30 +286,6 @@ describe('retention waits', () => {
     await isBatch('sum');
   });
 
-  it('not for a stream that is always at work: what its last checkpoint has taken may go', async () => {
-    const inline = createInlinePool();
-    let deleting: (() => Promise<void>) | undefined;
-    const run: StepPool['run'] = async (...step) => {
-      const work = deleting;
-      deleting = undefined;
-      await work?.();
-      return inline.run(...step);
-    };
-    await open({ sizes: { inlineMsMax: -1, checkpointSamples: 50 }, pool: () => ({ ...inline, run }) });
-    await rig.append(change(long, 0, 399));
-    await rig.register([item('CumulativeSum', {}, ['room'], 'sum')]);
-    await rig.worker().onIdle();
-    deleting = async () => {
-      await rig.deleteBefore(START_MS + 5 * HOUR_MS);
-      expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
-    };
-    await rig.append(change(long, 399, 400));
-    await rig.worker().onIdle();
-    expect(deleting).toBeUndefined();
-    const { value } = await rig.stored({ timeseriesId: 'sum', metric: 'Result' });
-    expect(value.at(-1)).toBe(long.value.reduce((sum, one) => sum + one, 0));
-  });
-
   const resultOf = (timeseriesId: string) => ({ timeseriesId, metric: 'Result' });
   const streamed = (operation: string, input: readonly object[], output: string) => ({
     metric: 'Result',
@@ -317,6 +293,47 @@ describe('retention waits', () => {
     operations: [{ operation, input, output: [resultOf(output)], parameters: {} }],
   });
   const everyHour = item('Aggregate', RUNNING, ['room'], 'sum', { processingType: 'Batch', frequency: 'PT1H' });
+
+  it.each([
+    ['a stream', []],
+    ['a stream, and its readers,', [['sum', 'copy']]],
+    [
+      'a stream, and readers of its readers,',
+      [
+        ['sum', 'copy'],
+        ['copy', 'other'],
+      ],
+    ],
+  ] as const)(
+    'not for %s where it is always at work: what its last checkpoint has taken may go',
+    async (_, readers) => {
+      const inline = createInlinePool();
+      let deleting: (() => Promise<void>) | undefined;
+      const run: StepPool['run'] = async (...step) => {
+        const work = deleting;
+        deleting = undefined;
+        await work?.();
+        return inline.run(...step);
+      };
+      await open({ sizes: { inlineMsMax: -1, checkpointSamples: 50 }, pool: () => ({ ...inline, run }) });
+      await rig.append(change(long, 0, 399));
+      await rig.register([item('CumulativeSum', {}, ['room'], 'sum')]);
+      await rig.worker().onIdle();
+      for (const [from, to] of readers) {
+        await rig.register([streamed('Add', [{ timeseriesId: 'room', metric: 'Raw' }, resultOf(from)], to)]);
+        await rig.worker().onIdle();
+      }
+      deleting = async () => {
+        await rig.deleteBefore(START_MS + 5 * HOUR_MS);
+        expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+      };
+      await rig.append(change(long, 399, 400));
+      await rig.worker().onIdle();
+      expect(deleting).toBeUndefined();
+      const { value } = await rig.stored({ timeseriesId: 'sum', metric: 'Result' });
+      expect(value.at(-1)).toBe(long.value.reduce((sum, one) => sum + one, 0));
+    },
+  );
 
   it('for a late sample that an item with a frequency could not compute at once', async () => {
     let isFailing = false;

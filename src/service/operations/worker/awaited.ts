@@ -11,28 +11,65 @@ import type { Session } from './session.js';
 const IDS_LOOKED_UP = 250;
 
 /**
- * Whether results that an item reads, or that those rest on, are still to be computed: they may change from any instant
- * on. Those that failed stay as they are.
+ * Whether results up to an instant that an item reads, or that those rest on, are still to be computed. Those of items
+ * that failed stay as they are.
  *
  * @param elsewhere the items of other shards with work to do.
  */
-export async function awaitsResults(session: Session, item: Item, elsewhere: ReadonlySet<string>): Promise<boolean> {
-  const { samples, clock } = session.context;
-  const nowMs = clock.nowMs();
-  const found = new Set([item]);
-  // A loop over a set also visits what is added during the loop.
-  for (const { results, sources } of found) {
-    const read = sources.producers.resultSources.map((index) => sources.series[index]!);
-    if (read.length === 0) continue;
-    const ids = await samples.itemIdsOf(session.tx, results.organisation, read);
-    const producers = ids.filter((itemId) => typeof itemId === 'string');
-    if (producers.some((itemId) => elsewhere.has(itemId))) return true;
-    for (const producer of await session.itemsOf(results.organisation, producers)) {
-      if (!producer.base.isSettled(nowMs)) return true;
-      found.add(producer);
-    }
+export async function awaitsResults(
+  session: Session,
+  item: Item,
+  lastMs: number,
+  elsewhere: ReadonlySet<string>,
+): Promise<boolean> {
+  const settled = await sourcesSettledMs({ session, elsewhere, known: new Map() }, item);
+  return settled.some((untilMs) => untilMs < lastMs);
+}
+
+interface Search {
+  readonly session: Session;
+  readonly elsewhere: ReadonlySet<string>;
+  /** What was found of items. */
+  readonly known: Map<string, number>;
+}
+
+/** The instants up to which the sources of an item are settled: +∞ for those that clients write. */
+async function sourcesSettledMs(search: Search, { results, sources }: Item): Promise<readonly number[]> {
+  const { session, elsewhere } = search;
+  const settled = sources.series.map(() => Number.POSITIVE_INFINITY);
+  const { resultSources } = sources.producers;
+  if (resultSources.length === 0) return settled;
+  const read = resultSources.map((index) => sources.series[index]!);
+  const ids = await session.context.samples.itemIdsOf(session.tx, results.organisation, read);
+  const found = await session.itemsOf(
+    results.organisation,
+    ids.filter((itemId) => typeof itemId === 'string'),
+  );
+  const producers = new Map(found.map((producer) => [producer.results.itemId, producer]));
+  for (const [at, index] of resultSources.entries()) {
+    const itemId = ids[at];
+    if (itemId == null) continue;
+    const producer = producers.get(itemId);
+    if (elsewhere.has(itemId)) settled[index] = Number.NEGATIVE_INFINITY;
+    else if (producer !== undefined) settled[index] = await settledMs(search, producer);
   }
-  return false;
+  return settled;
+}
+
+/** The instant up to which the results of an item are settled, and those that they rest on. */
+async function settledMs(search: Search, item: Item): Promise<number> {
+  const { itemId } = item.results;
+  const known = search.known.get(itemId);
+  if (known !== undefined) return known;
+  const own = item.base.settledUntilMs(search.session.context.clock.nowMs());
+  const ofSources = await sourcesSettledMs(search, item);
+  // Up to there, its results rest on nothing that is not settled.
+  const resting = ofSources.every((ms) => ms === Number.POSITIVE_INFINITY)
+    ? Number.POSITIVE_INFINITY
+    : (item.checkpoints.lastUntil(ofSources)?.emittedMs ?? Number.NEGATIVE_INFINITY);
+  const settled = Math.min(own, resting);
+  search.known.set(itemId, settled);
+  return settled;
 }
 
 /**

@@ -151,11 +151,16 @@ export class Base {
     }
   }
 
-  /** Whether all results are stored that there can be now, or no more will come. */
-  isSettled(nowMs: number): boolean {
-    const { row, dueMs, isOver } = this.#parts.schedule;
-    const isBatch = row.processingType !== 'stream';
-    return isOver || (isBatch ? this.#reachedMs(nowMs) > Number.NEGATIVE_INFINITY : dueMs === null);
+  /** The instant up to which all results are stored: −∞ while any may change, +∞ where no work is left. */
+  settledUntilMs(nowMs: number): number {
+    const { schedule, checkpoints } = this.#parts;
+    const { row, dueMs, isOver } = schedule;
+    if (isOver) return Number.POSITIVE_INFINITY;
+    if (row.processingType !== 'stream') {
+      return this.#reachedMs(nowMs) > Number.NEGATIVE_INFINITY ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    }
+    // What it computes next follows its newest checkpoint.
+    return dueMs === null ? Number.POSITIVE_INFINITY : (checkpoints.last?.emittedMs ?? Number.NEGATIVE_INFINITY);
   }
 
   /** The instant before which all results are stored. */

@@ -65,6 +65,7 @@ function isBug(error: unknown): error is Error {
 }
 
 interface RunningStep {
+  readonly from: Progress;
   /** The positions of the sources after the step. */
   readonly positions: Positions;
   /** Whether samples before that have changed since they were read. */
@@ -265,31 +266,45 @@ export class Item {
     // This turn must not end work that another began, or that was restarted.
     if (!isOwn && this.#running !== undefined) return undefined;
     this.#running = undefined;
-    if (!isOwn || running.isSpoiled) return this.#nextStep(session, turn, undefined);
+    const isEnd = step.tail !== undefined;
+    const isOutdated = running.isSpoiled && (!isEnd || 'failure' in outcome);
+    if (!isOwn || isOutdated) return this.#nextStep(session, turn, undefined);
     if ('failure' in outcome) {
       await this.#fail(session, outcome.failure);
       return undefined;
     }
-    const { results, state } = outcome.result;
-    const from = await this.base.origin(session);
-    const isEnd = step.tail !== undefined;
-    await this.results.replace(session, from, results, isEnd);
-    const progress = progressAfter(from, slice, results);
     if (isEnd) {
-      const isDue = this.checkpoints.isDue(progress.sampleCount, session.sizes);
-      if (isDue) await this.checkpoints.add(session, progress, state);
-      await this.#setPreview(session, outcome.result.preview);
-      this.#hasLongPreview = outcome.result.previewMs > session.sizes.inlineMsMax;
-      if (running.hasNews) await this.schedule.setDue(session, dueAtOnce(session.context.clock.nowMs()));
-      else await this.#endTurn(session, undefined);
+      await this.#endSteps(session, step, outcome.result);
       return undefined;
     }
+    const { results, state } = outcome.result;
+    const from = await this.base.origin(session);
+    await this.results.replace(session, from, results, false);
+    const progress = progressAfter(from, slice, results);
     this.#hasLongPreview ||= outcome.result.workMs > session.sizes.inlineMsMax;
     await this.checkpoints.add(session, progress, state);
     const { emittedMs } = progress;
     // A preview of earlier samples does not lie behind results that have come further.
     if (emittedMs !== null && this.results.hasPreviewUntil(emittedMs)) await this.#setPreview(session, NO_COLUMNS);
     return this.#nextStep(session, turn, state);
+  }
+
+  /**
+   * Stores the outcome of the last step, with the preview. Where what it has read changed meanwhile, it is right as of
+   * then, and the next step begins before the change: if it were dropped, samples that change faster than a step is
+   * computed would leave no results.
+   */
+  async #endSteps(session: ItemSession, { running, slice }: PendingStep, result: StepResult): Promise<void> {
+    const { isSpoiled, hasNews } = running;
+    const from = isSpoiled ? running.from : await this.base.origin(session);
+    await this.results.replace(session, from, result.results, true);
+    const progress = progressAfter(from, slice, result.results);
+    const isDue = !isSpoiled && this.checkpoints.isDue(progress.sampleCount, session.sizes);
+    if (isDue) await this.checkpoints.add(session, progress, result.state);
+    await this.#setPreview(session, result.preview);
+    this.#hasLongPreview = result.previewMs > session.sizes.inlineMsMax;
+    await this.#endTurn(session, undefined);
+    if (isSpoiled || hasNews) await this.makeDue(session);
   }
 
   async #nextStep(session: ItemSession, turn: Turn, known: Uint8Array | undefined): Promise<PendingStep | undefined> {
@@ -316,7 +331,8 @@ export class Item {
       return undefined;
     }
     if (row.state !== 'Running' && row.state !== 'Active') this.schedule.setState(session, 'Running');
-    const running = { positions: slice.positions, isSpoiled: false, hasNews: false };
+    const from = await this.base.origin(session);
+    const running = { from, positions: slice.positions, isSpoiled: false, hasNews: false };
     this.#running = running;
     const tail = isEnd ? await this.sources.readTail(session, slice.positions) : undefined;
     return { item: row, plan: this.plan, state, slice, tail, running, turn };

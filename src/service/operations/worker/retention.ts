@@ -118,7 +118,7 @@ async function moveSome(session: Session, items: EndsOfItems, { begin, organisat
   do {
     const [itemId, endMs] = items[next]!;
     const item = await session.itemOf(organisation, itemId);
-    const isReady = item !== undefined && !(await awaitsResults(session, item, elsewhere));
+    const isReady = item !== undefined && !(await awaitsResults(session, item, endMs, elsewhere));
     const move = isReady ? await item.base.move(session, endMs, kept.itemIds) : 'done';
     if (typeof move !== 'string') return { next, move };
     if (move === 'done') next++;
@@ -142,7 +142,8 @@ async function computeMove(
   const end = await inSession(async (session) => {
     const item = await session.itemOf(move.item.organisation, move.item.itemId);
     if (item === undefined) return 'failed';
-    const isReady = !(await awaitsResults(session, item, elsewhere));
+    const lastMs = Math.max(...move.slice.positions);
+    const isReady = !(await awaitsResults(session, item, lastMs, elsewhere));
     if ('result' in outcome)
       return (await item.base.endMove(session, move, outcome.result, isReady)) ? 'more' : 'outdated';
     return (await item.base.failMove(session, move, outcome.failure, kept.itemIds)) ? 'more' : 'failed';

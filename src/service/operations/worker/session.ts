@@ -235,7 +235,8 @@ export class Session implements ItemSession {
     for (const reader of await this.readersOf(organisation, result)) {
       const { row, dueMs, isOver } = reader.schedule;
       if (isOver) continue;
-      if (row.processingType === 'stream' && dueMs === null) this.touch(reader, false);
+      // One at work reads it again after its step.
+      if (row.processingType === 'stream' && (dueMs === null || reader.isRunning)) this.touch(reader, false);
       if (row.boundaryMs !== null && firstMs < row.boundaryMs) await reader.makeDue(this);
     }
   }
