@@ -2,7 +2,7 @@
 //
 //   node bench/service/waits.mjs log     frames of a million samples, a kill and a start: until the first token, and then
 //                                        reads of a minute and single samples while the log is compacted
-//   node bench/service/waits.mjs wide    bodies with a sample for each of many series: the longest waits of another client
+//   node bench/service/waits.mjs wide    bodies with a sample for each of many series: the longest waits of other clients
 //   node bench/service/waits.mjs range   reads of a quarter of an hour, and of all, of series with many rows in the log
 //   node bench/service/waits.mjs pages   long pages and series that many ask for at once: the longest waits of another client
 //   node bench/service/waits.mjs delete  the deletion of most of a long series: the longest waits of a client that writes
@@ -261,11 +261,13 @@ async function measureWide() {
       () => isOver,
       () => ask('/health/live'),
     );
+    const writes = writeLive(() => isOver);
     const bodyMs = Math.round(await ask('/core/samples', type, body));
     // Its rows are loaded and compacted later.
     await sleep(1500);
     isOver = true;
     console.log(`${what}, ${isJson ? 'JSON' : 'NDJSON'}:`, { bodyMs, ...summaryOf(await pings) });
+    console.log('writes', summaryOf(await writes));
   };
   await send('new series', 'application/json');
   await send('known series', 'application/json');
