@@ -12,8 +12,8 @@
 //                                        item for: the longest waits of a client that writes
 //
 //   --dist FOLDER     another build than that in dist, to compare
-//   --count 60        frames (log; delete, 6), series (wide, 100000 by default), rows (range, 2000), requests at once (pages, 32),
-//                     items (retention, 10000) or members (members, 20000)
+//   --count 60        frames (log; delete, 6), series (wide, 100000 by default), rows (range, 2000), requests at once
+//                     (pages, 32), items (retention, 10000) or members (members, 20000)
 //   --shared          retention: all items read one series, instead of one each
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

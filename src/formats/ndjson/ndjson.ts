@@ -153,8 +153,8 @@ class Rows {
       const [file, name] = [this.#options.fileName, describeValue(around)];
       throw new WindrowError(
         'file.format',
-        `${file}: expected an array of JSON objects, or one in each line; received an object with the array in ${name}; ` +
-          `take it out, as jq '.[${name}]' ${file} does`,
+        `${file}: expected an array of JSON objects, or one in each line; received an object with the array in ` +
+          `${name}; take it out, as jq '.[${name}]' ${file} does`,
         { cause: error },
       );
     }

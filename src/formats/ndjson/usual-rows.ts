@@ -99,7 +99,7 @@ export class UsualRows {
     return true;
   }
 
-  /** Reads fields up to the closing brace, and returns the time; undefined where one is not usual, or not in the row. */
+  /** Reads fields up to the closing brace, and returns the time; undefined where one is not usual. */
   #readFields(from: number, until: number): number | undefined {
     const bytes = this.#bytes;
     let at = from;

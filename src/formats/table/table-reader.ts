@@ -359,7 +359,7 @@ export class TableReader {
     if (chunk.length > 0) onChunk(chunk);
   }
 
-  /** The value of a number: mostly itself, but one that stands for another or a missing value may be among the states. */
+  /** The value of a number: itself, unless the states say what it stands for. */
   valueOfNumber(number: number): number {
     return this.#stateOf(number) ?? number;
   }
