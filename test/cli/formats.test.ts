@@ -282,7 +282,7 @@ describe('NDJSON', () => {
       [
         'page.json',
         `{\n"data":${array}}`,
-        'page.json, line 1: expected a JSON object, received "{", the beginning of one',
+        'page.json, line 1: expected a JSON object, received "{", which does not end',
       ],
       ['ended.json', `${array.slice(0, -1)}}`, 'ended.json, line 20: expected `]` after the array'],
       ['more.json', array.replace('},', '},,'), 'more.json, line 7: expected a value before the comma'],

@@ -193,7 +193,7 @@ function fieldsOf(text: string): ReadonlyMap<string, unknown> | string {
 /** Where a line is not JSON, after the words that say so; '' for one that is. */
 function whyNoJson(text: string): string {
   if (text.startsWith('{') && !text.endsWith('}')) {
-    return ', the beginning of one; put each into one line, as jq -c . FILE does';
+    return ', which does not end; where it goes on in the next line, jq -c . FILE puts each into one';
   }
   const fault = findJsonFault(text);
   if (fault === undefined) return '';
