@@ -82,8 +82,8 @@ export function createThreadPool(script: URL, threadCount: number, scheduler: Sc
   const tracked = new Set<Promise<unknown>>();
   return {
     // Copies, so that only the samples are sent, not the whole columns under the views.
-    run: (plan, state, chunks, { maxOutputSamples, tail }) => {
-      const options = { maxOutputSamples, tail: tail?.map(copied) };
+    run: (plan, state, chunks, given) => {
+      const options = { ...given, tail: given.tail?.map(copied) };
       return compute('computeStep', { plan, state, chunks: chunks.map(copied), options });
     },
     explain: async (question) => {

@@ -6,7 +6,7 @@ import { type Columns, concatenate, NO_COLUMNS } from '../../../storage/samples/
 
 /** What the engine computes from the next samples of an item: a pure function, in whichever thread it runs. */
 export interface StepResult {
-  /** The checkpoint after the samples. */
+  /** The checkpoint after the samples; empty where the options do not need it. */
   readonly state: Uint8Array;
   /** The new final samples of the item's own result. */
   readonly results: Columns;
@@ -22,7 +22,11 @@ export interface StepOptions {
   readonly maxOutputSamples: number;
   /** Provisional samples of sources that are results, which follow the last samples: for the preview. */
   readonly tail?: readonly Series[] | undefined;
+  /** True by default. A large checkpoint takes as long as a preview. */
+  readonly needsState?: boolean | undefined;
 }
+
+const NO_STATE = new Uint8Array();
 
 /**
  * @param plan of an item: its last result is the item's own.
@@ -42,7 +46,7 @@ export function step(
   const results = pushChunks(plan, stream, chunks);
   const samplesIn = chunks.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
   const counts = { samplesIn, samplesOut: results.timeMs.length };
-  const after = stream.checkpoint();
+  const after = options.needsState === false ? NO_STATE : stream.checkpoint();
   const previewStartMs = nowMs();
   const preview = options.tail === undefined ? NO_COLUMNS : previewOf(plan, stream, options.tail, options);
   const endMs = nowMs();

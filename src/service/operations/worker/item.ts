@@ -36,6 +36,8 @@ export interface PendingStep {
   readonly slice: Slice;
   /** After the last slice, where the thread computes the preview, too. */
   readonly tail: readonly Series[] | undefined;
+  /** Whether a checkpoint follows it. */
+  readonly needsState: boolean;
   readonly running: RunningStep;
   readonly turn: Turn;
 }
@@ -294,13 +296,13 @@ export class Item {
    * then, and the next step begins before the change: if it were dropped, samples that change faster than a step is
    * computed would leave no results.
    */
-  async #endSteps(session: ItemSession, { running, slice }: PendingStep, result: StepResult): Promise<void> {
+  async #endSteps(session: ItemSession, step: PendingStep, result: StepResult): Promise<void> {
+    const { running, slice, needsState } = step;
     const { isSpoiled, hasNews } = running;
     const from = isSpoiled ? running.from : await this.base.origin(session);
     await this.results.replace(session, from, result.results, true);
     const progress = progressAfter(from, slice, result.results);
-    const isDue = !isSpoiled && this.checkpoints.isDue(progress.sampleCount, session.sizes);
-    if (isDue) await this.checkpoints.add(session, progress, result.state);
+    if (needsState && !isSpoiled) await this.checkpoints.add(session, progress, result.state);
     await this.#setPreview(session, result.preview);
     this.#hasLongPreview = result.previewMs > session.sizes.inlineMsMax;
     await this.#endTurn(session, undefined);
@@ -335,7 +337,8 @@ export class Item {
     const running = { from, positions: slice.positions, isSpoiled: false, hasNews: false };
     this.#running = running;
     const tail = isEnd ? await this.sources.readTail(session, slice.positions) : undefined;
-    return { item: row, plan: this.plan, state, slice, tail, running, turn };
+    const needsState = !isEnd || this.checkpoints.isDue(from.sampleCount + slice.sampleCount, sizes);
+    return { item: row, plan: this.plan, state, slice, tail, needsState, running, turn };
   }
 
   async #endTurn(session: ItemSession, untilMs: number | undefined): Promise<void> {

@@ -272,9 +272,9 @@ export class ShardWorker {
     }
   }
 
-  async #compute({ plan, state, slice, tail }: PendingStep): Promise<StepOutcome> {
+  async #compute({ plan, state, slice, tail, needsState }: PendingStep): Promise<StepOutcome> {
     const { outputSamplesMax } = this.#context.settings;
-    const options = { maxOutputSamples: outputSamplesMax, tail };
+    const options = { maxOutputSamples: outputSamplesMax, tail, needsState };
     try {
       return { result: await this.#parts.pool.run(plan, state, slice.chunks, options) };
     } catch (failure) {
