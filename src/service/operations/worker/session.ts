@@ -195,8 +195,6 @@ export class Session implements ItemSession {
   async #takeArrival(): Promise<boolean> {
     const arrival = this.#backlog.arrivals.pop();
     if (arrival === undefined) return false;
-    // Each transaction that registers members has all readers looked up again, so many series leave it to `catchUp`.
-    if (this.#backlog.arrivals.length > 0) this.memberRoom = 0;
     await this.#admit(arrival.organisation, arrival.changes);
     await this.#addDeliveries(arrival.organisation, arrival.changes);
     return true;
