@@ -155,7 +155,10 @@ describe('times', () => {
 
   test('a row of another form is a bad row', () => {
     expect(problemOf(() => timesOf(['31.12.2024', '30.12.2024', '12.31.2024 x', '29.12.2024']))).toMatch(
-      /^csv\.time: csv, line 4, column 1 \(time\): "12\.31\.2024 x" is not of the form 31\.12\.2024 23:45/,
+      /^csv\.time: csv, line 4, column 1 \(time\): "12\.31\.2024 x" is not of the form 31\.12\.2024 23:45$/,
+    );
+    expect(problemOf(() => timesOf(['12/31/2024'], { timeFormat: 'dmy' }))).toMatch(
+      /is not of the form 31\.12\.2024 23:45; with the month first it is a date \(--time-format mdy\)$/,
     );
   });
 
