@@ -485,6 +485,12 @@ it('an object or a deep array in a field is left out, whatever it is made of', a
   }
 });
 
+it('a row that has an array of objects itself is asked about as any other', async () => {
+  const row = '{"timestamp":"01/02/2024","value":1,"tags":[{"a":1}]}\n';
+  const { code, stderr } = await run(negating({ 'office.ndjson': row }), 'office.ndjson');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--time-format')]);
+});
+
 it('two values of one field in a line of line protocol are refused, as one would be lost', async () => {
   const { code, stderr } = await run(negating({ 'x.lp': 'w temp=1,rh=2,temp=3 1709251200000000000\n' }), 'x.lp');
   expect([code, stderr]).toEqual([1, expect.stringContaining('x.lp, line 1: the field temp has several values')]);

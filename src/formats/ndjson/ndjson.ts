@@ -149,7 +149,9 @@ class Rows {
     } catch (error) {
       const [first] = lines;
       const around = lines.length === 1 ? nameOfRows(first!.fields) : undefined;
-      if (around === undefined) throw error;
+      // A file whose columns are known may still leave open how to read them.
+      const hasColumns = error instanceof WindrowError && error.code === 'csv.unclear';
+      if (around === undefined || hasColumns) throw error;
       const [file, name] = [this.#options.fileName, describeValue(around)];
       throw new WindrowError(
         'file.format',

@@ -83,6 +83,7 @@ export class UsualRows {
 
   /** Takes a row, with any white space around it; where it is not usual, returns false and has taken nothing. */
   take(bytes: Uint8Array, from: number, until: number): boolean {
+    // What follows the row ends its last number.
     if (until >= bytes.length) return false;
     if (this.#bytes !== bytes) this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#bytes = bytes;
@@ -109,7 +110,7 @@ export class UsualRows {
       if (column < 0 || this.#seen[column] === this.#row) return undefined;
       this.#seen[column] = this.#row;
       const start = skipSpace(bytes, this.#end);
-      // What follows the row ends a number in it, but none that begins behind it.
+      // A number that begins behind the row may have no end.
       if (start >= until) return undefined;
       if (this.#roles[column] === 'time') timeMs = this.#readTime(start, column);
       else if (!this.#readField(start, column)) return undefined;

@@ -70,6 +70,8 @@ describe('threads', () => {
       }
     }
     expect(room.timeMs.length).toBe(5000);
+    const { state, preview } = await pool.run(plan, undefined, [room], { ...withPreview, needsState: false });
+    expect([state.length, preview]).toEqual([0, here.preview]);
     await pool.close();
   });
 

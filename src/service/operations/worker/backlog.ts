@@ -26,7 +26,6 @@ export class Backlog {
   commit = -1;
   /** The worker's own commits since then, whose readers have absorbed them. */
   readonly ownCommits = new Set<number>();
-  /** The last ones come first. */
   readonly arrivals: Arrival[] = [];
   readonly deliveries: Delivery[] = [];
   readonly touched = new TouchedItems();

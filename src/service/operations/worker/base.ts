@@ -155,12 +155,11 @@ export class Base {
   settledUntilMs(nowMs: number): number {
     const { schedule, checkpoints } = this.#parts;
     const { row, dueMs, isOver } = schedule;
-    if (isOver) return Number.POSITIVE_INFINITY;
-    if (row.processingType !== 'stream') {
-      return this.#reachedMs(nowMs) > Number.NEGATIVE_INFINITY ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-    }
-    // What it computes next follows its newest checkpoint.
-    return dueMs === null ? Number.POSITIVE_INFINITY : (checkpoints.last?.emittedMs ?? Number.NEGATIVE_INFINITY);
+    // What a stream at work computes next follows its newest checkpoint.
+    const isAtWork = row.processingType === 'stream' && dueMs !== null;
+    if (isAtWork && !isOver) return checkpoints.last?.emittedMs ?? Number.NEGATIVE_INFINITY;
+    const isSettled = isOver || this.#reachedMs(nowMs) > Number.NEGATIVE_INFINITY;
+    return isSettled ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 
   /** The instant before which all results are stored. */

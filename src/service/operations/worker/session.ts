@@ -7,7 +7,7 @@ import { dueAtOnce, itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { startOf } from '../compute/columns.js';
-import type { Arrival, Backlog, Delivery } from './backlog.js';
+import type { Backlog, Delivery } from './backlog.js';
 import type { Item, ItemSession } from './item.js';
 import type { ItemCache } from './item-cache.js';
 import type { SeriesChange } from './members.js';
@@ -180,20 +180,18 @@ export class Session implements ItemSession {
     this.#hasWritten = true;
     backlog.commit = read.lastCommit;
     const changes = read.changes.filter(({ commit }) => !backlog.ownCommits.has(commit));
-    const arrivals: Arrival[] = [];
     for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
       // One row of the log can have the changes of thousands of series.
       for (let from = 0; from < own.length; from += ARRIVAL_CHANGES) {
-        arrivals.push({ organisation, changes: own.slice(from, from + ARRIVAL_CHANGES) });
+        backlog.arrivals.push({ organisation, changes: own.slice(from, from + ARRIVAL_CHANGES) });
       }
     }
-    backlog.arrivals.push(...arrivals.reverse());
     return true;
   }
 
   /** Finds the readers of some changes that were read of the log; false if there are none. */
   async #takeArrival(): Promise<boolean> {
-    const arrival = this.#backlog.arrivals.pop();
+    const arrival = this.#backlog.arrivals.shift();
     if (arrival === undefined) return false;
     await this.#admit(arrival.organisation, arrival.changes);
     await this.#addDeliveries(arrival.organisation, arrival.changes);
