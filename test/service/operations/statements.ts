@@ -20,25 +20,37 @@ export function countStatements({ context }: Rig): Asked {
   const asked: Asked = { counts: new Map(), segmentRows: 0, mostInTurn: 0, stop: () => clearImmediate(timer) };
   countTurns();
   const { storage } = context;
-  const counted = (tx: Transaction): Transaction =>
-    new Proxy(tx, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name, target);
-        if (typeof value !== 'function') return value;
-        return async (...given: readonly unknown[]) => {
-          const table: unknown = Object(given[0]).name;
-          const key = `${String(name)} ${table}`;
-          asked.counts.set(key, (asked.counts.get(key) ?? 0) + 1);
-          asked.mostInTurn = Math.max(asked.mostInTurn, ++inTurn);
-          const found: unknown = await value.apply(target, given);
-          if (key === 'find segments' && Array.isArray(found)) asked.segmentRows += found.length;
-          return found;
-        };
-      },
-    });
+  const onAsked = (key: string): void => {
+    asked.counts.set(key, (asked.counts.get(key) ?? 0) + 1);
+    asked.mostInTurn = Math.max(asked.mostInTurn, ++inTurn);
+  };
+  const onFound = (key: string, found: unknown): void => {
+    if (key === 'find segments' && Array.isArray(found)) asked.segmentRows += found.length;
+  };
   // In both drivers a transaction of one shard is one over a list of shards.
   const transactionOver = storage.transactionOver.bind(storage);
   storage.transactionOver = (shards, work, options) =>
-    transactionOver(shards, (txs) => work(txs.map(counted)), options);
+    transactionOver(shards, (txs) => work(txs.map((tx) => watched(tx, onAsked, onFound))), options);
   return asked;
+}
+
+/** A transaction that tells of its statements, by method and table: of what each is given, and of what comes of it. */
+export function watched(
+  tx: Transaction,
+  onAsked: (key: string, given: readonly unknown[]) => void,
+  onFound: (key: string, found: unknown) => void = () => {},
+): Transaction {
+  return new Proxy(tx, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return async (...given: readonly unknown[]) => {
+        const key = `${String(name)} ${Object(given[0]).name}`;
+        onAsked(key, given);
+        const found: unknown = await value.apply(target, given);
+        onFound(key, found);
+        return found;
+      };
+    },
+  });
 }

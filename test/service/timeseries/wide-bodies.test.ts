@@ -1,7 +1,7 @@
 // Other writers wait for the transaction that stores a body, so that of a body with very many series does little.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Transaction } from '../../../src/storage/storage.js';
 import { openTestService, type TestService } from '../app.js';
+import { watched } from '../operations/statements.js';
 
 const COUNT = 2500;
 const START_MS = Date.UTC(2026, 0, 1);
@@ -37,21 +37,12 @@ function watchTransactions() {
   storage.transaction = (shard, work, options) => {
     const one = { created: 0, lookUps: 0, isStoring: false };
     done.push(one);
-    const watched = (tx: Transaction): Transaction =>
-      new Proxy(tx, {
-        get: (target, name) => {
-          const value: unknown = Reflect.get(target, name, target);
-          if (typeof value !== 'function') return value;
-          return (...given: readonly unknown[]) => {
-            const table: unknown = Object(given[0]).name;
-            if (name === 'insertAll' && table === 'series') one.created += Number(Object(given[1]).length);
-            if (name === 'find' && table === 'series') one.lookUps++;
-            if (name === 'insert' && table === 'sample_log') one.isStoring = true;
-            return value.apply(target, given);
-          };
-        },
-      });
-    return transaction(shard, (tx) => work(watched(tx)), options);
+    const onAsked = (key: string, given: readonly unknown[]): void => {
+      if (key === 'insertAll series') one.created += Number(Object(given[1]).length);
+      if (key === 'find series') one.lookUps++;
+      if (key === 'insert sample_log') one.isStoring = true;
+    };
+    return transaction(shard, (tx) => work(watched(tx, onAsked)), options);
   };
   return done;
 }
