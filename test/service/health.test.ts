@@ -186,6 +186,12 @@ describe('7.2: 503', () => {
     expect(delaysMs.map(look)).toEqual(overloads);
   });
 
+  it('a check before which no delay was measured changes nothing', () => {
+    const look = createOverload(2000);
+    const delaysMs = [3000, Number.NaN, 3000, Number.NaN, 3000, 0, Number.NaN, 3000];
+    expect(delaysMs.map(look)).toEqual([false, false, true, true, true, false, false, false]);
+  });
+
   it('an overloaded process answers 503 with Retry-After, except on health and metrics', async () => {
     await service.close();
     service = await openTestService({ settings: { eventLoopDelayMsMax: 1 } });
