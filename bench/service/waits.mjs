@@ -15,6 +15,7 @@
 //   --count 60        frames (log; delete, 6), series (wide, 100000 by default), rows (range, 2000), requests at once
 //                     (pages, 32), items (retention, 10000) or members (members, 20000)
 //   --shared          retention: all items read one series, instead of one each
+//   --postgres        over PostgreSQL, started for this run, instead of the embedded store
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,11 +24,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readOptions, refuse } from '../../scripts/options.mjs';
 import { openClient } from './client.mjs';
 import { quantile } from './load.mjs';
+import { startPostgres } from './postgres.mjs';
 import { startWindrow } from './windrow.mjs';
 
 const { options, positionals } = readOptions(
   import.meta.url,
-  { dist: { type: 'string' }, count: { type: 'number' }, shared: { type: 'boolean' } },
+  {
+    dist: { type: 'string' },
+    count: { type: 'number' },
+    shared: { type: 'boolean' },
+    postgres: { type: 'boolean' },
+  },
   { allowPositionals: true },
 );
 const modes = {
@@ -46,13 +53,15 @@ const START_MS = Date.UTC(2026, 0, 1);
 const FRAME_SAMPLES = 1_000_000;
 const HOUR_MS = 3_600_000;
 const folder = mkdtempSync(join(tmpdir(), 'windrow-waits-'));
-const store = ['--data-dir', folder];
+const postgres = options.postgres ? await startPostgres(folder, false) : undefined;
+const store = postgres === undefined ? ['--data-dir', folder] : ['--store', postgres.store];
 const settings = positionals[0] === 'retention' ? ['--retention-interval', 'PT1S'] : [];
 let server = await startWindrow(store, { dist: options.dist, settings });
 try {
   await measure();
 } finally {
   await server.stop('SIGKILL');
+  await postgres?.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -315,9 +324,11 @@ async function measurePages() {
         () => isOver,
         () => ask('/health/live'),
       );
+      const writes = writeLive(() => isOver);
       const allMs = Math.round(await client.get(`/core/timeseries/long/samples?limit=${limit}`, accept, count));
       isOver = true;
       console.log(`${count} times ${limit} samples, ${accept}:`, { allMs, ...summaryOf(await pings) });
+      console.log('writes', summaryOf(await writes));
     }
   }
   await client.end();
