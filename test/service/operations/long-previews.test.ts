@@ -15,19 +15,20 @@ const LONG = { timeseriesId: 'long', metric: 'Result' };
 /** Before each step with a preview: how many there were before. */
 let duringStep: (count: number) => Promise<void>;
 
-/** Every item with the result `long` takes a second, in steps of 50 samples; others take no time. */
+/** Every item whose result is called `long…` takes a second, in steps of 50 samples; others take no time. */
 async function open(...requested: readonly object[]): Promise<void> {
   let count = 0;
   duringStep = async () => {};
   const inline = createInlinePool();
   const run: StepPool['run'] = async (plan, state, chunks, options) => {
-    const isLong = plan.items.at(-1)!.output.timeseriesId === LONG.timeseriesId;
+    const isLong = plan.items.at(-1)!.output.timeseriesId.startsWith(LONG.timeseriesId);
     if (isLong && options.tail !== undefined) await duringStep(count++);
     const ms = isLong ? 1000 : 0;
     return { ...(await inline.run(plan, state, chunks, options)), workMs: ms, previewMs: ms };
   };
   rig = await openRig({
     groups: 1,
+    settings: { workerCount: 1 },
     sizes: { inlineSamplesMax: 60, sliceSamples: 50, checkpointSamples: 50 },
     pool: () => ({ ...inline, run }),
   });
@@ -115,5 +116,25 @@ it('fails for good after some failures in a row only, not after as many over its
   }
   await rig.worker().onIdle();
   expect((await rig.items())[0]!.state).toBe('Active');
+  await expectBatch();
+});
+
+it('lets an item that is new and short have its turn before all others that are long', async () => {
+  const hourly = { function: 'Sum', interval: 'Hourly' };
+  const ids = Array.from({ length: 8 }, (_, i) => `long${i}`);
+  await open(...ids.map((id) => item('Aggregate', hourly, ['room'], id)));
+  const [FROM, UNTIL] = [20, 60];
+  let isDoneAt: number | undefined;
+  duringStep = async (count) => {
+    rig.advance(1000);
+    if (count < UNTIL) await rig.append(rewritten(301, count));
+    if (count === FROM) await rig.register([item('Aggregate', hourly, ['room'], 'short')]);
+    const isDone = (await rig.stored({ timeseriesId: 'short', metric: 'Result' })).timeMs.length > 0;
+    if (isDone) isDoneAt ??= count;
+    for (let turn = 0; turn < 50; turn++) await nextTurn();
+  };
+  await rig.append(change(room, 300, 302));
+  await rig.worker().onIdle();
+  expect(isDoneAt).toBeLessThanOrEqual(FROM + 2);
   await expectBatch();
 });

@@ -87,6 +87,9 @@ interface Live extends Progress {
 /** Of a checkpoint: some 65,000 samples in windows. Until its preview was computed, it counts as long. */
 const LONG_STATE_BYTES = 1_048_576;
 
+/** An item lets those pass that come within so many times its last turn: what is short does not wait for all that is long. */
+const TURNS_PASSED = 30;
+
 /** A registered item at work. Its state follows from the store, and may be dropped at any time. */
 export class Item {
   readonly plan: Plan;
@@ -103,6 +106,8 @@ export class Item {
   #needsThread = false;
   /** Most likely: a stream then leaves it to a thread. */
   #hasLongPreview: boolean;
+  /** How long its last turn took, with its steps in a thread. */
+  #turnMs = 0;
 
   constructor(plan: Plan, output: SeriesReference, schedule: Schedule, checkpoints: Checkpoints) {
     const { organisation, itemId } = schedule.row;
@@ -139,7 +144,7 @@ export class Item {
       return;
     }
     // A turn that is due reads all that is stored; the pause after a failure may have become too long.
-    if (dueMs !== null) return this.schedule.makeDue(session);
+    if (dueMs !== null) return this.schedule.makeDue(session, this.#passedMs);
     const live = this.#live;
     // Damaged samples cannot be pushed: whoever reads them gets an error.
     if (live === undefined || change.damage !== undefined || isBehind(live, source, change, firstMs)) {
@@ -234,7 +239,11 @@ export class Item {
   /** Leaves the item to a turn of its own. */
   async makeDue(session: ItemSession): Promise<void> {
     this.#live = undefined;
-    await this.schedule.makeDue(session);
+    await this.schedule.makeDue(session, this.#passedMs);
+  }
+
+  get #passedMs(): number {
+    return TURNS_PASSED * this.#turnMs;
   }
 
   /**
@@ -253,6 +262,7 @@ export class Item {
   /** Begins the work that is due. Returns a step to compute, or undefined if nothing is left to do now. */
   async beginTurn(session: ItemSession): Promise<PendingStep | undefined> {
     const turn = { steps: 0, startedMs: session.context.clock.monotonicMs() };
+    this.#turnMs = 0;
     return this.#orFail(session, () => this.#nextStep(session, turn, undefined));
   }
 
@@ -264,6 +274,7 @@ export class Item {
   async #continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
     const { running, slice } = step;
     const turn = { ...step.turn, steps: step.turn.steps + 1 };
+    this.#turnMs = session.context.clock.monotonicMs() - turn.startedMs;
     const isOwn = this.#running === running;
     // This turn must not end work that another began, or that was restarted.
     if (!isOwn && this.#running !== undefined) return undefined;
@@ -316,7 +327,7 @@ export class Item {
     if (dueMs === null || dueMs > nowMs || this.#running !== undefined) return undefined;
     const isOver = turn.steps >= sizes.stepsMax || context.clock.monotonicMs() - turn.startedMs >= sizes.stepsMsMax;
     if (turn.steps > 0 && isOver) {
-      await this.schedule.setDue(session, dueAtOnce(nowMs));
+      await this.schedule.setDue(session, dueAtOnce(nowMs + this.#passedMs));
       return undefined;
     }
     const untilMs = boundaryOf(row, nowMs);

@@ -62,13 +62,17 @@ export class Schedule {
     this.#row = { ...this.#row, state };
   }
 
-  /** Makes the item due now; after a failure, only once the pause is over. */
-  async makeDue(session: ScheduleSession): Promise<void> {
+  /**
+   * Makes the item due now; after a failure, only once the pause is over.
+   *
+   * @param passedMs it has its turn after those that become due within this time.
+   */
+  async makeDue(session: ScheduleSession, passedMs = 0): Promise<void> {
     if (this.#dueMs === AFTER_REPLICATION_MS) return;
     const nowMs = session.context.clock.nowMs();
     const isDue = this.#dueMs !== null && this.#dueMs <= nowMs;
     if (isDue || isPause({ dueMs: this.#dueMs, attemptCount: this.#attemptCount }, nowMs)) return;
-    await this.setDue(session, dueAtOnce(nowMs), 0);
+    await this.setDue(session, dueAtOnce(nowMs + passedMs), 0);
     session.noteDue();
   }
 
