@@ -268,6 +268,7 @@ describe('NDJSON', () => {
       expect((await run(world, 'office.json')).stdout).toBe(RESULT);
     }
     expect((await run(negating({ 'x.json': '[]' }), 'x.json')).stderr).toContain('x.json: there are no rows');
+    expect((await run(negating({ 'x.json': '[{}]' }), 'x.json')).stderr).toContain('it has no columns; one column must');
   });
 
   it('an array says what is wrong with an element, and is refused where it is cut off or goes on', async () => {

@@ -173,6 +173,7 @@ class Table {
   }
 
   #namesInWords(): string {
+    if (this.#columns.length === 0) return 'no columns';
     return this.#columns.map(({ name }) => name || 'a column without a name').join(', ');
   }
 
