@@ -626,4 +626,25 @@ describe('late samples', () => {
     expect(ofResult.map(({ timeMs }) => [...timeMs])).toEqual([[START_MS + 3_600_000]]);
     await expectBatch();
   });
+
+  it('come faster than a slice of the history is computed, and it comes to an end all the same', async () => {
+    let stepCount = 0;
+    const inline = createInlinePool();
+    const run: StepPool['run'] = async (plan, state, chunks, options) => {
+      const result = await inline.run(plan, state, chunks, options);
+      const lastMs = chunks[0]?.timeMs.at(-1);
+      if (lastMs === undefined || ++stepCount > 100) return result;
+      await rig.append({ ...room, timeMs: Float64Array.of(lastMs), value: Float64Array.of(stepCount) });
+      return result;
+    };
+    await open({
+      sizes: { inlineSamplesMax: 20, sliceSamples: 60, sourceSamplesMin: 10, checkpointSamples: 10 },
+      pool: () => ({ ...inline, run }),
+    });
+    await rig.append(change(room, 0, 240));
+    await rig.register(hourly);
+    await rig.worker().onIdle();
+    expect(stepCount).toBeLessThan(40);
+    await expectBatch();
+  });
 });

@@ -228,7 +228,10 @@ export class Base {
 }
 
 /** Undefined if it fails: a thread may make more results, and what fails there, fails this item alone. */
-function computeInline(session: BaseSession, { plan, state, slice }: BaseMove): StepResult | undefined {
+export function computeInline(
+  session: BaseSession,
+  { plan, state, slice }: Pick<BaseMove, 'plan' | 'state' | 'slice'>,
+): StepResult | undefined {
   try {
     return step(plan, state, slice.chunks, limitsOf(session));
   } catch {

@@ -11,7 +11,7 @@ import { lastTimeMs, type SourceChange, startOf } from '../compute/columns.js';
 import { type Positions, type Slice, startPositions } from '../compute/slice.js';
 import { openAt, previewOf, pushChunks, type StepOptions, type StepResult } from '../compute/step.js';
 import { STEPS_PER_TURN } from '../request.js';
-import { Base, type BaseSession, progressAfter } from './base.js';
+import { Base, type BaseSession, computeInline, progressAfter } from './base.js';
 import type { Checkpoints, Progress } from './checkpoints.js';
 import { Results } from './results.js';
 import type { Schedule, ScheduleSession } from './schedule.js';
@@ -108,6 +108,8 @@ export class Item {
   #hasLongPreview: boolean;
   /** How long its last turn took, with its steps in a thread. */
   #turnMs = 0;
+  /** Whether samples changed that its last step in a thread had read. */
+  #wasOutdated = false;
 
   constructor(plan: Plan, output: SeriesReference, schedule: Schedule, checkpoints: Checkpoints) {
     const { organisation, itemId } = schedule.row;
@@ -281,6 +283,7 @@ export class Item {
     this.#running = undefined;
     const isEnd = step.tail !== undefined;
     const isOutdated = running.isSpoiled && (!isEnd || 'failure' in outcome);
+    this.#wasOutdated = isOwn && isOutdated;
     if (!isOwn || isOutdated) return this.#nextStep(session, turn, undefined);
     if ('failure' in outcome) {
       await this.#fail(session, outcome.failure);
@@ -290,16 +293,20 @@ export class Item {
       await this.#endSteps(session, step, outcome.result);
       return undefined;
     }
-    const { results, state } = outcome.result;
+    await this.#storeStep(session, slice, outcome.result);
+    return this.#nextStep(session, turn, outcome.result.state);
+  }
+
+  /** Stores the outcome of a step that others follow. */
+  async #storeStep(session: ItemSession, slice: Slice, { results, state, workMs }: StepResult): Promise<void> {
     const from = await this.base.origin(session);
     await this.results.replace(session, from, results, false);
     const progress = progressAfter(from, slice, results);
-    this.#hasLongPreview ||= outcome.result.workMs > session.sizes.inlineMsMax;
+    this.#hasLongPreview ||= workMs > session.sizes.inlineMsMax;
     await this.checkpoints.add(session, progress, state);
     const { emittedMs } = progress;
     // A preview of earlier samples does not lie behind results that have come further.
     if (emittedMs !== null && this.results.hasPreviewUntil(emittedMs)) await this.#setPreview(session, NO_COLUMNS);
-    return this.#nextStep(session, turn, state);
   }
 
   /**
@@ -332,7 +339,9 @@ export class Item {
     }
     const untilMs = boundaryOf(row, nowMs);
     const state = known ?? (await this.checkpoints.readLastState(session));
-    const slice = await this.sources.readSlice(session, this.#positions, sizes.sliceSamples, untilMs);
+    const wasOutdated = this.#wasOutdated;
+    const limit = wasOutdated ? sizes.checkpointSamples : sizes.sliceSamples;
+    const slice = await this.sources.readSlice(session, this.#positions, limit, untilMs);
     const isStream = row.processingType === 'stream';
     const isEnd = isStream && slice.isLast && (this.#hasLongPreview || this.#needsThread);
     const isSmall = slice.isLast && !isEnd && (slice.sampleCount === 0 || !this.#needsThread);
@@ -344,6 +353,13 @@ export class Item {
       return undefined;
     }
     if (row.state !== 'Running' && row.state !== 'Active') this.schedule.setState(session, 'Running');
+    // Nothing changes within the transaction: samples that change faster than a step is computed would hold it up for good.
+    const result = wasOutdated && !slice.isLast ? computeInline(session, { plan: this.plan, state, slice }) : undefined;
+    if (result !== undefined) {
+      this.#wasOutdated = false;
+      await this.#storeStep(session, slice, result);
+      return this.#nextStep(session, { ...turn, steps: turn.steps + 1 }, result.state);
+    }
     const from = await this.base.origin(session);
     const running = { from, positions: slice.positions, isSpoiled: false, hasNews: false };
     this.#running = running;
