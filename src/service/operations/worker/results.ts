@@ -18,6 +18,8 @@ export interface ResultSession {
   publish(result: Results, change: ResultChange): Promise<void>;
   /** Writes the published changes; needed before a read that they may affect. */
   flush(): Promise<void>;
+  /** Tells the readers of a result that its preview has changed from an instant on. */
+  notifyPreviewReaders(organisation: string, result: SeriesReference, firstMs: number): Promise<void>;
 }
 
 const PREVIEW_KEPT_MAX = 65_536;
@@ -86,14 +88,15 @@ export class Results {
     }
   }
 
-  /** Stores the preview after the final results; returns the first instant that changed, if any. */
-  async setPreview({ context, writer }: ResultSession, preview: Columns): Promise<number | undefined> {
+  /** Stores the preview after the final results, and tells its readers. */
+  async setPreview(session: ResultSession, preview: Columns): Promise<void> {
     const before = this.#preview;
-    if (before !== undefined && areSameColumns(before, preview)) return undefined;
+    if (before !== undefined && areSameColumns(before, preview)) return;
+    const { context, writer } = session;
     await context.samples.setProvisional(writer, this.organisation, { ...this.series, ...preview });
     this.#preview = preview.timeMs.length > PREVIEW_KEPT_MAX ? undefined : preview;
     const firstMs = preview.timeMs[0] ?? Number.POSITIVE_INFINITY;
-    return Math.min(firstMs, this.#firstMs(before));
+    await session.notifyPreviewReaders(this.organisation, this.series, Math.min(firstMs, this.#firstMs(before)));
   }
 
   /** Whether the preview may have samples up to an instant. */

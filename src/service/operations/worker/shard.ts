@@ -16,7 +16,7 @@ import {
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import { deleteMembers } from '../end.js';
-import { ItemBugError, type PendingStep, type StepOutcome } from './item.js';
+import { ItemBugError } from './item.js';
 import { ItemCache } from './item-cache.js';
 import { Replication } from './replication.js';
 import { deleteTaken, type Kept } from './retention.js';
@@ -24,6 +24,7 @@ import { isPause } from './schedule.js';
 import { type AbsorbingWork, Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
+import type { PendingStep, StepOutcome } from './turns.js';
 
 /** An item whose work is due. */
 export interface DueItem {
@@ -351,7 +352,7 @@ export class ShardWorker {
     const { organisation, itemId } = bug.item;
     const inTransaction = async (tx: Transaction): Promise<void> => {
       const session = await Session.open(this.#context, this.#cache, this.#parts.sizes, this.claim, tx);
-      await (await session?.itemOf(organisation, itemId))?.failAfter(session!, bug);
+      await (await session?.itemOf(organisation, itemId))?.fail(session!, bug);
       await session?.writeTransitions();
     };
     try {
