@@ -302,6 +302,38 @@ it('however many members come or go at once, no transaction registers or deletes
   }
 });
 
+it('members come while more and more series appear than one transaction registers', async () => {
+  const rig = await openRig({ nowMs: START_MS, sizes: { membersPerTransaction: 2, seriesPerTransaction: 20 } });
+  try {
+    const columns = { metric: 'Raw', timeMs: Float64Array.of(START_MS), value: Float64Array.of(1) };
+    let seriesCount = 0;
+    const body = (count: number) =>
+      Array.from({ length: count }, () => ({ timeseriesId: `zone-${1000 + seriesCount++}`, ...columns }));
+    const shard = rig.shardOf('zone-1');
+    const write = (count: number) =>
+      rig.context.storage.transaction(shard, (tx) => rig.context.samples.append(tx, rig.organisation, body(count)));
+    await write(200);
+    await rig.register(patterns[0]!.request);
+    await rig.worker().onIdle();
+    const BODIES = 40;
+    let transactionCount = 0;
+    let missingCount = 0;
+    rig.beforeTransactions(async () => {
+      if (transactionCount++ % 20 > 0 || transactionCount > 20 * BODIES) return;
+      missingCount = 1 + seriesCount - (await rig.items()).length;
+      await write(4);
+    });
+    await write(4);
+    rig.worker().wake(shard);
+    await rig.worker().onIdle();
+    expect(seriesCount).toBe(204 + 4 * BODIES);
+    expect(missingCount).toBeLessThan(20);
+    expect(await rig.items()).toHaveLength(1 + seriesCount);
+  } finally {
+    await rig.close();
+  }
+});
+
 // Anybody with `core_write` may write such a series; once, it stopped the computing of its whole shard.
 it('series whose ids look like patterns have no member, and hinder no other', async () => {
   const rig = await openRig({ nowMs: START_MS });

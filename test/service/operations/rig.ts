@@ -92,6 +92,7 @@ export const smallSizes: Partial<WorkerSizes> = {
   itemsKept: 2,
   workPerTransaction: 3,
   membersPerTransaction: 2,
+  seriesPerTransaction: 3,
   turnMs: 0,
 };
 

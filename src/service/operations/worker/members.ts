@@ -52,8 +52,6 @@ type Place = readonly [timeseriesId: string, metric: string];
 const LEFT_MS = 60_000;
 const LEFT_REASON = 'this version of windrow cannot plan the request; start one that can, or register the pattern anew';
 const SERIES_READ = 250;
-/** The most series that one transaction checks for patterns that are behind. */
-const SERIES_PER_TRANSACTION = 1000;
 
 /** Registers an item for each member of an organisation's patterns, as series appear. */
 export class PatternMembers {
@@ -69,6 +67,8 @@ export class PatternMembers {
   readonly #behind: Set<Pattern>;
   /** By the id of their items, the last series that they have checked; none if they have just begun. */
   readonly #places: Map<string, Place>;
+  /** The ids of those that check all series once more after that, as series were left out meanwhile. */
+  readonly #again: Set<string>;
 
   /** @param before how far it had come when changes of items made it stale. */
   static async load(tx: Reader, organisation: string, before?: PatternMembers): Promise<PatternMembers> {
@@ -100,6 +100,7 @@ export class PatternMembers {
     const ids = new Set(patterns.map(({ row }) => row.itemId));
     const placesBefore = before === undefined ? [] : [...before.#places];
     this.#places = new Map(placesBefore.filter(([itemId]) => ids.has(itemId)));
+    this.#again = new Set(before === undefined ? [] : [...before.#again].filter((itemId) => ids.has(itemId)));
     this.#behind = new Set(patterns.filter(({ row }) => row.state === 'Created'));
   }
 
@@ -133,14 +134,19 @@ export class PatternMembers {
     return count;
   }
 
-  /** Has the patterns that may read one of the series check all series again, in transactions to come. */
+  /**
+   * Has the patterns that may read one of the series check all series, in transactions to come. One that does so already
+   * goes on to the last before it begins again: it would never come to those that are new while more and more appear.
+   */
   async #fallBehind(session: MemberSession, changes: readonly SeriesChange[]): Promise<void> {
     for (const pattern of this.#patterns) {
       // What a deletion frees may be read by any.
       const mayRead = (one: SeriesChange) => one.deleted !== undefined || pattern.sources.placesOf(one).length > 0;
       if (!changes.some(mayRead)) continue;
-      this.#places.delete(pattern.row.itemId);
-      if (this.#behind.has(pattern)) continue;
+      if (this.#behind.has(pattern)) {
+        this.#again.add(pattern.row.itemId);
+        continue;
+      }
       this.#behind.add(pattern);
       await this.#setBehind(session, pattern.row);
       await this.#makeDue(session, pattern.row.itemId);
@@ -194,10 +200,12 @@ export class PatternMembers {
       await this.#makeDue(session, itemId, session.context.clock.nowMs() + LEFT_MS);
     }
     const placement = await session.context.placements.in(session.tx, this.#organisation);
+    const checkedMax = session.sizes.seriesPerTransaction;
+    const limit = Math.min(SERIES_READ, checkedMax);
     for (const pattern of this.#behind) {
       const { itemId } = pattern.row;
       for (let isMore = true; isMore; ) {
-        if (session.memberRoom <= 0 || checkedCount >= SERIES_PER_TRANSACTION) {
+        if (session.memberRoom <= 0 || checkedCount >= checkedMax) {
           // Now, not when it began, so that what became due since has its turn.
           await this.#makeDue(session, itemId);
           break;
@@ -207,7 +215,7 @@ export class PatternMembers {
           where: equal({ organisation: this.#organisation }),
           orderBy: [{ column: 'timeseriesId' }, { column: 'metric' }],
           ...(after === undefined ? {} : { after }),
-          limit: SERIES_READ,
+          limit,
         });
         for (const row of rows) {
           if (session.memberRoom <= 0) break;
@@ -217,7 +225,10 @@ export class PatternMembers {
           count += await this.#register(session, pattern, row);
           await session.countWork();
         }
-        isMore = rows.length === SERIES_READ || session.memberRoom <= 0;
+        isMore = rows.length === limit || session.memberRoom <= 0;
+        if (isMore) continue;
+        this.#places.delete(itemId);
+        isMore = this.#again.delete(itemId);
         if (!isMore) await this.#finish(session, pattern);
       }
     }
@@ -228,7 +239,6 @@ export class PatternMembers {
   async #finish(session: MemberSession, pattern: Pattern): Promise<void> {
     const { organisation, itemId, transactionId } = pattern.row;
     this.#behind.delete(pattern);
-    this.#places.delete(itemId);
     await session.writeTransitions();
     const transaction = await session.tx.get(requestTransactions, { organisation, transactionId });
     if (transaction !== undefined) {

@@ -26,6 +26,8 @@ const sizes = {
   turnsPerTransaction: 50,
   /** Members of patterns that one transaction registers or deletes. */
   membersPerTransaction: MEMBERS_PER_TRANSACTION,
+  /** The most series that one transaction checks for patterns that have not checked all. */
+  seriesPerTransaction: 1000,
   /** The most samples that one transaction replays for all items together, to bound its memory. */
   replaySamplesMax: 500_000,
   /** Samples of sources that are cached for other items: 32 MB. */
