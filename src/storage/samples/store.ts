@@ -57,7 +57,7 @@ export interface SampleStoreOptions {
 /** Creates the store of samples; its memory is only a cache. */
 export function createSampleStore({ clock, sizes, partSamplesMin }: SampleStoreOptions): SampleStore {
   const logs = new PendingLogs();
-  const compaction = new Compaction(logs, { ...defaultSizes, ...sizes });
+  const compaction = new Compaction(logs, { ...defaultSizes, ...sizes }, clock);
   return new SampleStore({ logs, catalogue: new Catalogue(), clock }, compaction, partSamplesMin);
 }
 

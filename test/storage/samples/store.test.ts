@@ -145,18 +145,28 @@ describe('a follower of the log', () => {
     expect(times).toEqual(Array.from(seconds(0, 1_500_000).timeMs));
   });
 
-  it('is told if the log no longer reaches back: one round of compaction after it was compacted', async () => {
-    for (const fromS of [0, 20_000, 40_000]) {
-      await append(a, fromS, fromS + 20_000);
-      await bed.write((tx) => compactNow(bed.samples, tx, tx.lastCommit));
-    }
-    const rows = await bed.read((tx) => tx.find(sampleLog));
-    expect(rows.map(({ sampleCount }) => sampleCount)).toEqual([20_000]);
-    const before = bed.read((tx) => bed.samples.changesAfter(tx, 1));
-    await expect(before).rejects.toThrow(ForgottenChangesError);
-    const [change] = (await bed.read((tx) => bed.samples.changesAfter(tx, rows[0]!.commit - 1))).changes;
-    expect(change!.timeMs[0]).toBe(40_000_000);
-  });
+  it.each([
+    ['for half a minute', {}, [0, 2000, 20_000, 31_000], [2, 3, 4]],
+    ['up to so many samples', { keptCostMax: 45_000 }, [0, 0, 0, 0], [3, 4]],
+    ['but for the last round, however old', { keptMs: 10, keptCostMax: 10 }, [0, 100, 200, 300], [4]],
+  ])(
+    'finds what was compacted in the log %s, and is told if it no longer reaches back',
+    async (_, sizes, times, left) => {
+      let nowMs = 0;
+      const samples = createSampleStore({ clock: { nowMs: () => nowMs }, sizes });
+      for (const [i, timeMs] of times.entries()) {
+        nowMs = timeMs;
+        await append(a, 20_000 * i, 20_000 * (i + 1));
+        await bed.write((tx) => compactNow(samples, tx, tx.lastCommit));
+      }
+      const rows = await bed.read((tx) => tx.find(sampleLog));
+      const firsts = rows.map(({ commit }) => commit).sort((a, b) => a - b);
+      const changesAfter = (commit: number) => bed.read((tx) => samples.changesAfter(tx, commit));
+      await expect(changesAfter(0)).rejects.toThrow(ForgottenChangesError);
+      const { changes } = await changesAfter(firsts[0]! - 1);
+      expect(changes.map(({ timeMs }) => timeMs[0]! / 20_000_000 + 1)).toEqual(left);
+    },
+  );
 });
 
 describe('compaction', () => {

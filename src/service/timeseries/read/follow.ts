@@ -10,7 +10,7 @@ import { type Feeds, readChanges, Subscription } from './feed.js';
 
 /** The most samples of one event. */
 const EVENT_SAMPLES_MAX = 5000;
-const KEEP_ALIVE_MS = 15_000;
+const KEEP_ALIVE_MS = 5000;
 /** For how long samples are sent to a follower without asking again. */
 const ALLOWED_MS = 1000;
 

@@ -10,6 +10,8 @@ import { appendTails, Budget, costOf, isTail, rewriteSegments, type Sizes, type 
 
 const SERIES_COST = 512;
 const SERIES_READ = 64;
+/** What a row of the log costs in addition to its samples, in samples: of the room that it takes. */
+const KEPT_ROW_COST = 8;
 
 export interface CompactOptions {
   /** Moves whatever there is, not only once enough has gathered. */
@@ -23,8 +25,17 @@ interface Round {
   readonly afterCommit: number;
   readonly untilCommit: number;
   readonly keys: Float64Array;
+  /** The room that its rows take in the log, in samples. */
+  readonly cost: number;
   /** The patch of the series where the last call stopped. */
   current: { readonly key: number; readonly patch: Patch } | undefined;
+}
+
+/** A round that has ended, whose rows are still in the log. */
+interface KeptRound {
+  readonly commit: number;
+  readonly endedMs: number;
+  readonly cost: number;
 }
 
 /** Prepares moves of the log into segments in rounds, some series per call. */
@@ -33,10 +44,14 @@ export class Compaction {
   readonly #sizes: Sizes;
   /** The current round of each shard; its rows are on the disk and do not change. */
   readonly #rounds = new Map<number, Round>();
+  /** By shard, in their order. */
+  readonly #kept = new Map<number, readonly KeptRound[]>();
+  readonly #clock: { nowMs(): number };
 
-  constructor(logs: PendingLogs, sizes: Sizes) {
+  constructor(logs: PendingLogs, sizes: Sizes, clock: { nowMs(): number }) {
     this.#logs = logs;
     this.#sizes = sizes;
+    this.#clock = clock;
   }
 
   /** Undefined if none is due. */
@@ -49,7 +64,33 @@ export class Compaction {
     const { progress: moved, series } = await new RoundMove(tx, log, round, begun, this.#sizes).run();
     if (moved.roundKey < (round.keys.at(-1) ?? 0)) return { begun: stored, ended: moved, series };
     this.#rounds.delete(tx.shard);
-    return { begun: stored, ended: endRound(moved, options), series };
+    const forgottenCommit = options.isEager ? moved.roundCommit : this.#keep(tx.shard, moved, round.cost);
+    const ended = { ...moved, compactedCommit: moved.roundCommit, roundKey: 0, roundMs: null, forgottenCommit };
+    return { begun: stored, ended, series };
+  }
+
+  /**
+   * Keeps the rows of the round that ends, and those of rounds before as long as they are recent and few, for followers of
+   * the log that lag or connect again.
+   *
+   * @returns the commit up to which the log is deleted.
+   */
+  #keep(shard: number, { compactedCommit, roundCommit, forgottenCommit }: Progress, cost: number): number {
+    const { keptMs, keptCostMax } = this.#sizes;
+    const endedMs = this.#clock.nowMs();
+    const before = this.#kept.get(shard) ?? [{ commit: compactedCommit, endedMs, cost: 0 }];
+    // A move that could not be stored is prepared again.
+    const rounds = [...before.filter(({ commit }) => commit < roundCommit), { commit: roundCommit, endedMs, cost }];
+    let keptCost = rounds.reduce((sum, round) => sum + round.cost, 0);
+    let count = 0;
+    for (const round of rounds.slice(0, -1)) {
+      // The clock may be set back.
+      if (keptCost <= keptCostMax && Math.abs(endedMs - round.endedMs) < keptMs) break;
+      keptCost -= round.cost;
+      count++;
+    }
+    this.#kept.set(shard, rounds.slice(count));
+    return Math.max(forgottenCommit, rounds[count - 1]?.commit ?? 0);
   }
 
   #roundOf(shard: number, progress: Progress, log: PendingLog): Round {
@@ -57,12 +98,14 @@ export class Compaction {
     const known = this.#rounds.get(shard);
     if (known?.afterCommit === afterCommit && known.untilCommit === untilCommit) return known;
     const keys = new Set<number>();
-    for (const { heads, damage } of log.rowsWithin(afterCommit, untilCommit)) {
+    let cost = 0;
+    for (const { heads, damage, sampleCount } of log.rowsWithin(afterCommit, untilCommit)) {
       // Its row would be deleted with the round.
       if (heads === ALL_SERIES && damage !== undefined) throw damage.error;
       for (const key of heads.keys) keys.add(key);
+      cost += KEPT_ROW_COST + sampleCount;
     }
-    const round = { afterCommit, untilCommit, keys: Float64Array.from(keys).sort(), current: undefined };
+    const round = { afterCommit, untilCommit, keys: Float64Array.from(keys).sort(), cost, current: undefined };
     this.#rounds.set(shard, round);
     return round;
   }
@@ -212,11 +255,4 @@ async function patchOf(log: PendingLog, round: Round, { organisation, seriesKey:
   }
   round.current = { key, patch };
   return patch;
-}
-
-/** Keeps the rows of this round until the next one ends, for followers of the log that lag a little. */
-function endRound(progress: Progress, { isEager = false }: CompactOptions): Progress {
-  const { compactedCommit, roundCommit } = progress;
-  const forgottenCommit = isEager ? roundCommit : compactedCommit;
-  return { ...progress, compactedCommit: roundCommit, roundKey: 0, roundMs: null, forgottenCommit };
 }

@@ -244,6 +244,9 @@ export interface Sizes {
   /** The limits of a round, so that the rows it reads fit into their cache. */
   readonly roundSamplesMax: number;
   readonly roundChangesMax: number;
+  /** For how long rows stay in the log once they are in segments, and how many samples at most; one round does anyway. */
+  readonly keptMs: number;
+  readonly keptCostMax: number;
 }
 
 export const defaultSizes: Sizes = Object.freeze({
@@ -258,4 +261,6 @@ export const defaultSizes: Sizes = Object.freeze({
   rowsEnough: 4000,
   roundSamplesMax: 1_048_576,
   roundChangesMax: 524_288,
+  keptMs: 30_000,
+  keptCostMax: 1_048_576,
 });
