@@ -30,6 +30,9 @@ export function followPacked(packed: Readable, gunzip: Gunzip): () => Promise<bo
       packed.resume();
       await finished(packed, { writable: false });
     }
-    return gunzip.errored === null && countWithoutZeros <= bytesWritten;
+    // A reader of what is unpacked aborts gunzip at its end, where zeros are still to come.
+    const { errored } = gunzip;
+    const isRefused = errored !== null && 'code' in errored && errored.code === AFTER_END;
+    return !isRefused && countWithoutZeros <= bytesWritten;
   };
 }

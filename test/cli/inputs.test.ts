@@ -38,6 +38,18 @@ it.each([
   }
 });
 
+it.each([1, 100, 3_000_000])('zeros behind a gzip file are its end, however slowly it is read: %d', async (count) => {
+  const [input] = open({ 'a.csv.gz': Buffer.concat([GZIP, Buffer.alloc(count)]) });
+  for (let delayMs = 0; delayMs < 5; delayMs++) {
+    const parts: Uint8Array[] = [];
+    for await (const block of input!.blocks(() => {})) {
+      parts.push(block.slice());
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+    }
+    expect(Buffer.concat(parts).toString()).toBe(CSV);
+  }
+});
+
 it('no threads are started for files that are compressed', () => {
   const count = (files: Readonly<Record<string, string | Uint8Array>>) => threadsFor(open(files), 99, 1, nodeFs);
   expect(count({ 'a.csv': CSV })).toBeGreaterThan(1);
