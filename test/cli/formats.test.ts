@@ -268,7 +268,9 @@ describe('NDJSON', () => {
       expect((await run(world, 'office.json')).stdout).toBe(RESULT);
     }
     expect((await run(negating({ 'x.json': '[]' }), 'x.json')).stderr).toContain('x.json: there are no rows');
-    expect((await run(negating({ 'x.json': '[{}]' }), 'x.json')).stderr).toContain('it has no columns; one column must');
+    expect((await run(negating({ 'x.json': '[{}]' }), 'x.json')).stderr).toContain(
+      'it has no columns; one column must',
+    );
   });
 
   it('an array says what is wrong with an element, and is refused where it is cut off or goes on', async () => {
@@ -463,13 +465,15 @@ it('numbers and booleans that stand for a value, or for a missing one, do so in 
     'c.ndjson': lines(many),
     'd.parquet': new Uint8Array(parquetWriteBuffer({ columnData })),
     'e.json': JSON.stringify(objects.map((row, i) => ({ ...row, value: i === 2 ? false : row.value }))),
+    'f.lp': ['999', 'T', 'f', '1.5'].map((value, i) => `x value=${value} ${Date.parse(time(i))}000000\n`).join(''),
+    'g.lp': cells.map((value, i) => `x value=${i === 2 ? '"False"' : value} ${Date.parse(time(i))}000000\n`).join(''),
   });
-  const states = ['--as', 'office', '--states', '999=', '0=7', '1.5=2', 'false=7'];
+  const states = ['--as', 'office', '--states', '999=', '0=7', '1.5=2', 'false=7', 'true=5'];
   const { stdout } = await run(world, 'a.csv', ...states);
   expect(stdout).toBe(
     `${HEADER}${[5, 7, 2].map((value, i) => `2024-03-01T00:0${i + 1}:00.000Z,office,Result,${-value}\n`).join('')}`,
   );
-  for (const name of ['b.json', 'd.parquet', 'e.json']) {
+  for (const name of ['b.json', 'd.parquet', 'e.json', 'f.lp', 'g.lp']) {
     expect([name, (await run(world, name, ...states)).stdout]).toEqual([name, stdout]);
   }
   const all = await run(world, 'c.ndjson', ...states);

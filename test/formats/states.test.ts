@@ -21,6 +21,7 @@ test.each([
   ['on=0x10', '"on=0x10"'],
   ['on=Infinity', '"on=Infinity"'],
   ['on=.', '"on=."'],
+  ['on=1e999', '"on=1e999"'],
 ])('%s is none', (word, received) => {
   const expected = `states: expected TEXT=NUMBER, or TEXT= for a value that is missing, received ${received}`;
   expect(() => statesOf([word])).toThrow(expected);

@@ -7,7 +7,7 @@ import { TableReader } from '../table/table-reader.js';
 /**
  * The line protocol of InfluxDB: `weather,location=office temperature=21.5,humidity=48i 1704067200000000000`. A series
  * is a measurement with its tags, sorted by name; a metric is a field. Times are epoch nanoseconds unless `timeFormat`
- * says otherwise; texts are left out, which the notes say.
+ * says otherwise; texts are left out, which the notes say, but for those that `states` have a number for.
  */
 export const lineProtocol: Format = { name: 'line-protocol', extensions: ['lp'], read: readLines };
 
@@ -17,9 +17,11 @@ const BATCH_ROWS = 4096;
 interface Point {
   readonly series: string;
   readonly time: string;
-  /** Numbers and booleans as texts; undefined where the value is a text, of which no sample can be made. */
-  readonly fields: readonly (readonly [name: string, value: string | undefined])[];
+  readonly fields: readonly (readonly [name: string, value: FieldValue])[];
 }
+
+/** A number as it is written, a boolean, or a text. */
+type FieldValue = string | boolean | { readonly text: string };
 
 async function readLines(
   source: FormatSource,
@@ -31,6 +33,7 @@ async function readLines(
   const roles = { time: ['_time'], series: ['_series'], value: ['_value'] };
   const asPoints = { ...roles, timeFormat: timeFormat ?? 'ns', areLines: true } as const;
   const reader = new TableReader(columns, { ...options, ...asPoints }, true);
+  const states = new Set(Object.keys(options.states ?? {}).map((text) => text.toLowerCase()));
   const texts = new Set<string>();
   const known = new Map<string, string>();
   const badLines = new BadLines(options);
@@ -51,8 +54,12 @@ async function readLines(
       return;
     }
     for (const [name, value] of point.fields) {
-      if (value === undefined) texts.add(name);
-      else rows.push({ cells: [point.time, point.series, name, doubleOr(value)], line: number, text });
+      const isText = typeof value === 'object';
+      if (isText && !states.has(value.text.trim().toLowerCase())) texts.add(name);
+      else {
+        const cell = isText ? value.text : doubleOr(value);
+        rows.push({ cells: [point.time, point.series, name, cell], line: number, text });
+      }
     }
     if (rows.length >= BATCH_ROWS) take();
   };
@@ -83,14 +90,14 @@ function parsePoint(text: string, known: Map<string, string>): Point | string {
   const series = known.get(key) ?? seriesOf(key);
   if (typeof series !== 'string') return series.problem;
   known.set(key, series);
-  const values: (readonly [string, string | undefined])[] = [];
+  const values: (readonly [string, FieldValue])[] = [];
   for (const field of splitAt(fields, ',')) {
     const [name, value, ...others] = splitAt(field, '=');
     if (!name || !value) return `the field ${describeValue(field)}: expected \`name=value\``;
     if (others.length > 0) return `the field ${name} has several values; a text stands in quotes`;
-    const number = numberOf(value);
-    if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
-    values.push([plain(name), number === 'text' ? undefined : number]);
+    const read = readField(value);
+    if (read === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
+    values.push([plain(name), read]);
   }
   const repeated = values.length === 1 ? undefined : repeatedName(values);
   if (repeated !== undefined) return `the field ${repeated} has several values`;
@@ -132,18 +139,19 @@ function unitFault({ time }: Point): string | undefined {
   return `the time ${time} would be in 1970 if it counted nanoseconds; ${mend}`;
 }
 
-function numberOf(value: string): string | undefined {
-  if (value.startsWith('"')) return 'text';
-  if (/^(?:[tT]|true|True|TRUE)$/.test(value)) return '1';
-  if (/^(?:[fF]|false|False|FALSE)$/.test(value)) return '0';
+function readField(value: string): FieldValue | undefined {
+  if (value.startsWith('"')) return { text: value.slice(1, -1).replace(/\\(["\\])/g, '$1') };
+  if (/^(?:[tT]|true|True|TRUE)$/.test(value)) return true;
+  if (/^(?:[fF]|false|False|FALSE)$/.test(value)) return false;
   const [, whole] = /^([+-]?\d+)[iu]$/.exec(value) ?? [];
   return whole ?? /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.exec(value)?.[0];
 }
 
-/** The number of a text, or the text itself if it is beyond the range of a double. */
-function doubleOr(text: string): number | string {
-  const value = Number(text);
-  return Number.isFinite(value) ? value : text;
+/** The number that is written, or what is written where that is a boolean or beyond the range of a double. */
+function doubleOr(written: string | boolean): number | string | boolean {
+  if (typeof written === 'boolean') return written;
+  const value = Number(written);
+  return Number.isFinite(value) ? value : written;
 }
 
 // Splits at separators that are neither escaped nor within the quotes of a value. Elsewhere quotes are characters like

@@ -74,7 +74,8 @@ export function statesOf(words: readonly string[]): Record<string, number | null
   const states = new Map<string, number | null>();
   for (const word of words) {
     const [, text, value = ''] = /^(.+)=(.*)$/.exec(word) ?? [];
-    if (text === undefined || !(value.trim() === '' || DECIMAL.test(value))) {
+    const isNumber = DECIMAL.test(value) && Number.isFinite(Number(value));
+    if (text === undefined || !(value.trim() === '' || isNumber)) {
       throw wrongOption('states', 'TEXT=NUMBER, or TEXT= for a value that is missing', JSON.stringify(word));
     }
     const number = value.trim() === '' ? null : Number(value);
