@@ -148,6 +148,7 @@ describe('a follower of the log', () => {
   it.each([
     ['for half a minute', {}, [0, 2000, 20_000, 31_000], [2, 3, 4]],
     ['up to so many samples', { keptCostMax: 45_000 }, [0, 0, 0, 0], [3, 4]],
+    ['after a pause for a while, as it is deleted little by little', {}, [0, 0, 0, 0, 0, 0, 90_000], [5, 6, 7]],
     ['but for the last round, however old', { keptMs: 10, keptCostMax: 10 }, [0, 100, 200, 300], [4]],
   ])(
     'finds what was compacted in the log %s, and is told if it no longer reaches back',

@@ -12,6 +12,8 @@ const SERIES_COST = 512;
 const SERIES_READ = 64;
 /** What a row of the log costs in addition to its samples, in samples: of the room that it takes. */
 const KEPT_ROW_COST = 8;
+/** How much more than a round adds is deleted at its end: after a pause, all rounds before are old. */
+const DELETED_MORE = 65_536;
 
 export interface CompactOptions {
   /** Moves whatever there is, not only once enough has gathered. */
@@ -82,10 +84,12 @@ export class Compaction {
     // A move that could not be stored is prepared again.
     const rounds = [...before.filter(({ commit }) => commit < roundCommit), { commit: roundCommit, endedMs, cost }];
     let keptCost = rounds.reduce((sum, round) => sum + round.cost, 0);
+    const leastCost = keptCost - cost - DELETED_MORE;
     let count = 0;
     for (const round of rounds.slice(0, -1)) {
       // The clock may be set back.
-      if (keptCost <= keptCostMax && Math.abs(endedMs - round.endedMs) < keptMs) break;
+      const isKept = keptCost <= keptCostMax && Math.abs(endedMs - round.endedMs) < keptMs;
+      if (isKept || (count > 0 && keptCost - round.cost < leastCost)) break;
       keptCost -= round.cost;
       count++;
     }
