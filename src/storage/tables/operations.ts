@@ -108,10 +108,11 @@ export const NOT_COMPUTED = '';
 export const REFUSED = 'refused';
 
 /** `items` without what they compute, which may be long. */
-export const itemHeads = defineTable(items.name, { organisation: text, itemId: text, engineVersion: text }, [
-  'organisation',
-  'itemId',
-]);
+export const itemHeads = defineTable(
+  items.name,
+  { organisation: text, itemId: text, processingType: text, engineVersion: text },
+  ['organisation', 'itemId'],
+);
 
 /** The commit that last registered, replaced or deleted an item of the shard. One row, `name` 'items'; none before. */
 export const itemCatalog = defineTable('item_catalog', { name: text, commit: integer }, ['name']);

@@ -10,7 +10,7 @@ import { deleteOldSamples } from '../../../src/service/retention.js';
 import { StaleClaimError } from '../../../src/storage/errors.js';
 import { createExpiries, deleteExpired, findExpired } from '../../../src/storage/samples/compaction/retention.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
-import type { Storage, Transaction } from '../../../src/storage/storage.js';
+import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
 import { checkpointChecksum, itemCheckpoints } from '../../../src/storage/tables/operations.js';
 import { segments } from '../../../src/storage/tables/samples.js';
 import { expectSame, sceneArbitrary } from '../../laws/running.js';
@@ -127,7 +127,12 @@ it('results equal one batch over all samples ever stored, after retention, late 
 }, 600_000);
 
 const long = minutes('room', 400, (i) => (i * 37) % 101);
-const firstLeft = async (rig: Rig) => (await rig.stored({ timeseriesId: 'room', metric: 'Raw' })).timeMs[0];
+/** @param shard which may have a copy of the series. */
+const firstLeft = async ({ context, organisation, shardOf }: Rig, shard = shardOf('room')) => {
+  const { storage, samples } = context;
+  const read = (tx: Reader) => samples.read(tx, organisation, { timeseriesId: 'room', metric: 'Raw' });
+  return (await storage.read(shard, read)).timeMs[0];
+};
 const RUNNING = { function: 'Sum', window: { type: 'running', since: 'Yearly' } };
 const HOUR_MS = 3_600_000;
 /** The values, with another one at an index. */
@@ -295,10 +300,12 @@ describe('retention waits', () => {
   const everyHour = item('Aggregate', RUNNING, ['room'], 'sum', { processingType: 'Batch', frequency: 'PT1H' });
 
   it.each([
-    ['a stream', []],
-    ['a stream, and its readers,', [['sum', 'copy']]],
+    ['a stream', 1, []],
+    ['a stream, and its readers,', 1, [['sum', 'copy']]],
+    ['a stream, and its readers in another shard,', 32, [['sum', 'copy']]],
     [
       'a stream, and readers of its readers,',
+      1,
       [
         ['sum', 'copy'],
         ['copy', 'other'],
@@ -306,7 +313,7 @@ describe('retention waits', () => {
     ],
   ] as const)(
     'not for %s where it is always at work: what its last checkpoint has taken may go',
-    async (_, readers) => {
+    async (_, groups, readers) => {
       const inline = createInlinePool();
       let deleting: (() => Promise<void>) | undefined;
       const run: StepPool['run'] = async (...step) => {
@@ -315,7 +322,7 @@ describe('retention waits', () => {
         await work?.();
         return inline.run(...step);
       };
-      await open({ sizes: { inlineMsMax: -1, checkpointSamples: 50 }, pool: () => ({ ...inline, run }) });
+      await open({ groups, sizes: { inlineMsMax: -1, checkpointSamples: 50 }, pool: () => ({ ...inline, run }) });
       await rig.append(change(long, 0, 399));
       await rig.register([item('CumulativeSum', {}, ['room'], 'sum')]);
       await rig.worker().onIdle();
@@ -325,7 +332,9 @@ describe('retention waits', () => {
       }
       deleting = async () => {
         await rig.deleteBefore(START_MS + 5 * HOUR_MS);
-        expect(await firstLeft(rig)).toBe(START_MS + 5 * HOUR_MS);
+        for (const id of ['room', ...readers.map(([, to]) => to)]) {
+          expect([id, await firstLeft(rig, rig.shardOf(id))]).toEqual([id, START_MS + 5 * HOUR_MS]);
+        }
       };
       await rig.append(change(long, 399, 400));
       await rig.worker().onIdle();

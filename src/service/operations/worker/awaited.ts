@@ -1,26 +1,28 @@
 import { groupBy } from '../../../core/group.js';
 import { equal, type Reader } from '../../../storage/storage.js';
 import type { RowIn } from '../../../storage/table.js';
-import { AFTER_REPLICATION_MS, itemWork, replicas } from '../../../storage/tables/operations.js';
+import { AFTER_REPLICATION_MS, itemHeads, itemWork, replicas } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import { sourcesOf } from '../sources.js';
+import { checkpointHeads } from './checkpoints.js';
 import type { Item } from './item.js';
 import type { Session } from './session.js';
 
 /** In one statement, which others wait for. */
 const IDS_LOOKED_UP = 250;
 
+/** The items of other shards whose results may change, each with the instant up to which they are settled. */
+export type Elsewhere = ReadonlyMap<string, number>;
+
 /**
  * Whether results up to an instant that an item reads, or that those rest on, are still to be computed. Those of items
  * that failed stay as they are.
- *
- * @param elsewhere the items of other shards with work to do.
  */
 export async function awaitsResults(
   session: Session,
   item: Item,
   lastMs: number,
-  elsewhere: ReadonlySet<string>,
+  elsewhere: Elsewhere,
 ): Promise<boolean> {
   const settled = await sourcesSettledMs({ session, elsewhere, known: new Map() }, item);
   return settled.some((untilMs) => untilMs < lastMs);
@@ -28,7 +30,7 @@ export async function awaitsResults(
 
 interface Search {
   readonly session: Session;
-  readonly elsewhere: ReadonlySet<string>;
+  readonly elsewhere: Elsewhere;
   /** What was found of items. */
   readonly known: Map<string, number>;
 }
@@ -50,7 +52,8 @@ async function sourcesSettledMs(search: Search, { results, sources }: Item): Pro
     const itemId = ids[at];
     if (itemId == null) continue;
     const producer = producers.get(itemId);
-    if (elsewhere.has(itemId)) settled[index] = Number.NEGATIVE_INFINITY;
+    const ofOther = elsewhere.get(itemId);
+    if (ofOther !== undefined) settled[index] = ofOther;
     else if (producer !== undefined) settled[index] = await settledMs(search, producer);
   }
   return settled;
@@ -74,23 +77,25 @@ async function settledMs(search: Search, item: Item): Promise<number> {
 
 /**
  * The items of other shards whose results this one copies, if these may change: as an item has work to do now or tries
- * again later, be it this one or another whose results it rests on, in any shard.
+ * again later, be it this one or another whose results it rests on, in any shard. What such a stream computes next follows
+ * its newest checkpoint, unless it rests on another.
  */
 export async function findBusyElsewhere(
   { storage, samples, placements, clock }: ServiceContext,
   shard: number,
   organisation: string,
-): Promise<ReadonlySet<string>> {
+): Promise<Elsewhere> {
   const nowMs = clock.nowMs();
   const placement = await placements.of(organisation);
   const copies = await storage.read(shard, (tx) => tx.find(replicas, { where: equal({ organisation }) }));
   const found = new Map<string, number>();
   for (const { itemId, sourceShard } of copies) if (itemId !== null) found.set(itemId, sourceShard);
-  const busy = new Set<string>();
+  const busy = new Map<string, number>();
   const readersOf = new Map<string, string[]>();
   const look = async (tx: Reader, itemIds: readonly string[]): Promise<void> => {
     const work = await tx.find(itemWork, { where: [...equal({ organisation }), ['itemId', 'in', itemIds]] });
-    for (const one of work) if (isBusy(one, nowMs)) busy.add(one.itemId);
+    const busyIds = work.filter((one) => isBusy(one, nowMs)).map(({ itemId }) => itemId);
+    for (const [itemId, settledMs] of await settledOf(tx, organisation, busyIds)) busy.set(itemId, settledMs);
     const read = await sourcesOf(tx, organisation, itemIds);
     const producers = await samples.itemIdsOf(tx, organisation, read);
     for (const [index, { itemId, timeseriesId }] of read.entries()) {
@@ -114,10 +119,26 @@ export async function findBusyElsewhere(
     }
   }
   // A loop over a set also visits what is added during the loop.
-  for (const itemId of busy) for (const reader of readersOf.get(itemId) ?? []) busy.add(reader);
+  const resting = new Set([...busy.keys()].flatMap((itemId) => readersOf.get(itemId) ?? []));
+  for (const itemId of resting) {
+    busy.set(itemId, Number.NEGATIVE_INFINITY);
+    for (const reader of readersOf.get(itemId) ?? []) resting.add(reader);
+  }
   return busy;
 }
 
 function isBusy({ dueMs, attemptCount }: RowIn<typeof itemWork>, nowMs: number): boolean {
   return dueMs <= nowMs || dueMs === AFTER_REPLICATION_MS || attemptCount > 0;
+}
+
+/** The instants up to which the results of busy items are settled, by themselves. */
+async function settledOf(tx: Reader, organisation: string, itemIds: readonly string[]): Promise<Map<string, number>> {
+  const ofIds = [...equal({ organisation }), ['itemId', 'in', itemIds]] as const;
+  const settled = new Map(itemIds.map((itemId) => [itemId, Number.NEGATIVE_INFINITY]));
+  const streams = await tx.find(itemHeads, { where: [...ofIds, ['processingType', '=', 'stream']] });
+  const ids = streams.map(({ itemId }) => itemId);
+  const orderBy = [{ column: 'itemId' }, { column: 'ordinal' }] as const;
+  const heads = await tx.find(checkpointHeads, { where: [...equal({ organisation }), ['itemId', 'in', ids]], orderBy });
+  for (const { itemId, emittedMs } of heads) settled.set(itemId, emittedMs ?? Number.NEGATIVE_INFINITY);
+  return settled;
 }

@@ -6,7 +6,7 @@ import {
 } from '../../../storage/samples/compaction/retention.js';
 import type { ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
-import { awaitsResults, findBusyElsewhere } from './awaited.js';
+import { awaitsResults, type Elsewhere, findBusyElsewhere } from './awaited.js';
 import type { BaseMove } from './base.js';
 import type { Session } from './session.js';
 import { dropFailedBases, type Ending, findTaken, type TakenSeries } from './taken.js';
@@ -30,9 +30,6 @@ export interface RetentionParts {
   replicate(): Promise<unknown>;
   readonly kept: Kept;
 }
-
-/** The items of other shards with work to do, whose results may change. */
-type Elsewhere = ReadonlySet<string>;
 
 /** The items that read such series, each with the latest of these ends. */
 type EndsOfItems = readonly (readonly [itemId: string, endMs: number])[];
