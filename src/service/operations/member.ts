@@ -3,7 +3,7 @@ import { filledRequest } from '../../plan/patterns.js';
 import type { Transaction } from '../../storage/storage.js';
 import type { RequestTransactionRow } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
-import { addChild, stateOf } from '../status/request-states.js';
+import { addChildren, stateOf } from '../status/request-states.js';
 import { registerEach } from './register-each.js';
 import { definitionOf, type ItemDefinition } from './request.js';
 
@@ -25,15 +25,15 @@ export function memberDefinition(pattern: readonly unknown[], member: string): I
   }
 }
 
-/** Registers a member, on behalf of the client that registered its pattern. @param pattern its transaction */
-export async function registerMember(
+/** Registers members, on behalf of the client that registered their pattern. @param pattern its transaction */
+export async function registerMembers(
   context: ServiceContext,
   tx: Transaction,
   pattern: RequestTransactionRow,
-  definition: ItemDefinition,
+  definitions: readonly ItemDefinition[],
 ): Promise<void> {
   const { organisation, clientId, correlationId, receivedMs, transactionId } = pattern;
   const registration = { principal: { organisation, clientId }, correlationId, receivedMs };
-  const [child] = await registerEach(context, tx, registration, [definition], transactionId);
-  await addChild(tx, pattern, stateOf(child!));
+  const children = await registerEach(context, tx, registration, definitions, transactionId);
+  await addChildren(tx, pattern, children.map(stateOf));
 }

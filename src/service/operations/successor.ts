@@ -3,7 +3,7 @@ import { equal, type Reader, type Transaction } from '../../storage/storage.js';
 import { type EndedPatternRow, type ItemRow, items, requestTransactions } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
 import { noteChange } from './catalog.js';
-import { memberDefinition, registerMember } from './member.js';
+import { memberDefinition, registerMembers } from './member.js';
 import { storedPattern } from './request.js';
 
 /**
@@ -36,7 +36,7 @@ export async function successorOf(
       for (const { member: name } of results.placesOf(member)) {
         const definition = name === undefined ? undefined : memberDefinition(pattern.request, name);
         if (definition?.planHash !== member.planHash) continue;
-        await registerMember(context, tx, transaction, definition);
+        await registerMembers(context, tx, transaction, [definition]);
         await noteChange(tx);
         return true;
       }

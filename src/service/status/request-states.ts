@@ -148,10 +148,14 @@ export function joinParts(parts: readonly RequestTransactionRow[]): RequestTrans
   };
 }
 
-/** Counts another child of a transaction, and updates its ancestors. */
-export async function addChild(tx: Transaction, parent: RequestTransactionRow, state: TransactionState): Promise<void> {
-  const before = childStatesOf(parent);
-  const states = { ...before, [state]: (before[state] ?? 0) + 1 };
+/** Counts more children of a transaction, in these states, and updates its ancestors. */
+export async function addChildren(
+  tx: Transaction,
+  parent: RequestTransactionRow,
+  added: readonly TransactionState[],
+): Promise<void> {
+  const states: Partial<Record<TransactionState, number>> = { ...childStatesOf(parent) };
+  for (const state of added) states[state] = (states[state] ?? 0) + 1;
   const stateNow = parentState(states);
   await update(tx, parent, { childStates: JSON.stringify(states), state: stateNow });
   if (stateNow !== parent.state) await updateParent(tx, parent, { state: stateNow, message: parent.message });

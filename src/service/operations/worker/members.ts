@@ -1,3 +1,4 @@
+import { groupBy } from '../../../core/group.js';
 import { filled } from '../../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../../core/series.js';
 import { SourceMatcher } from '../../../core/source-matcher.js';
@@ -20,9 +21,9 @@ import { withoutRefusal, withRefusal } from '../../status/refusals.js';
 import { moveOwnState } from '../../status/request-states.js';
 import { nameProblem } from '../../timeseries/names.js';
 import { noteChange } from '../catalog.js';
-import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
-import { memberDefinition, registerMember } from '../member.js';
-import { storedPattern } from '../request.js';
+import { checkConflicts, type ItemScope, itemsOfResults } from '../conflicts.js';
+import { memberDefinition, registerMembers } from '../member.js';
+import { type ItemDefinition, storedPattern } from '../request.js';
 import type { ItemSession } from './item.js';
 
 /** An item with patterns, as of the catalogue's commit. */
@@ -33,6 +34,13 @@ interface Pattern {
   readonly sources: SourceMatcher;
   /** Finds the member whose result a series is. */
   readonly results: SourceMatcher;
+}
+
+/** A member of a pattern, by what stands for its placeholder. */
+interface Member {
+  readonly pattern: Pattern;
+  readonly member: string;
+  readonly result: SeriesReference;
 }
 
 /** A series that appeared, or of which something was deleted. */
@@ -111,25 +119,31 @@ export class PatternMembers {
    * @returns how many there are.
    */
   async admit(session: MemberSession, changes: readonly SeriesChange[]): Promise<number> {
-    let count = 0;
     for (const row of this.#refused) await this.#leave(session, row);
-    if (this.#patterns.length === 0) return count;
+    if (this.#patterns.length === 0) return 0;
+    let count = 0;
     const placement = await session.context.placements.in(session.tx, this.#organisation);
+    const found = new Map<string, SeriesChange>();
+    let left: readonly SeriesChange[] = [];
     for (const [i, one] of changes.entries()) {
       // The members of a replica belong to the shard of the original.
       if (placement.shardOf(one.timeseriesId) !== session.tx.shard) continue;
       const key = seriesKey(one);
-      if (one.deleted === undefined && this.#checked.has(key)) continue;
-      if (session.memberRoom <= 0) {
-        await this.#fallBehind(session, changes.slice(i));
-        break;
+      if (one.deleted !== undefined) {
+        if (session.memberRoom <= 0) {
+          left = changes.slice(i);
+          break;
+        }
+        count += await this.#registerFreed(session, one);
+        await session.countWork();
       }
-      if (one.deleted !== undefined) count += await this.#registerFreed(session, one);
-      await session.countWork();
-      if (this.#checked.has(key)) continue;
-      this.#checked.add(key);
-      for (const pattern of this.#patterns) count += await this.#register(session, pattern, one);
+      if (!this.#checked.has(key)) found.set(key, one);
     }
+    const registered = await this.#register(session, this.#patterns, [...found.values()], true);
+    count += registered.count;
+    for (const key of [...found.keys()].slice(0, registered.checkedCount)) this.#checked.add(key);
+    left = [...[...found.values()].slice(registered.checkedCount), ...left];
+    if (left.length > 0) await this.#fallBehind(session, left);
     if (count > 0) await noteChange(session.writer);
     return count;
   }
@@ -217,15 +231,15 @@ export class PatternMembers {
           ...(after === undefined ? {} : { after }),
           limit,
         });
-        for (const row of rows) {
-          if (session.memberRoom <= 0) break;
-          checkedCount++;
-          this.#places.set(itemId, [row.timeseriesId, row.metric]);
-          if (placement.shardOf(row.timeseriesId) !== session.tx.shard) continue;
-          count += await this.#register(session, pattern, row);
-          await session.countWork();
-        }
-        isMore = rows.length === limit || session.memberRoom <= 0;
+        const own = rows.filter(({ timeseriesId }) => placement.shardOf(timeseriesId) === session.tx.shard);
+        const registered = await this.#register(session, [pattern], own, true);
+        count += registered.count;
+        const firstLeft = own[registered.checkedCount];
+        const checked = firstLeft === undefined ? rows : rows.slice(0, rows.indexOf(firstLeft));
+        checkedCount += checked.length;
+        const last = checked.at(-1);
+        if (last !== undefined) this.#places.set(itemId, [last.timeseriesId, last.metric]);
+        isMore = rows.length === limit || firstLeft !== undefined;
         if (isMore) continue;
         this.#places.delete(itemId);
         isMore = this.#again.delete(itemId);
@@ -259,30 +273,95 @@ export class PatternMembers {
           const source = { timeseriesId, metric };
           const isOfMember = pattern.sources.placesOf(source).some((place) => place.member === member);
           if (!isOfMember || (await session.tx.get(series, { organisation, ...source })) === undefined) continue;
-          count += await this.#register(session, pattern, source);
+          count += (await this.#register(session, [pattern], [source], false)).count;
         }
       }
     }
     return count;
   }
 
-  /** Registers the members that a series belongs to, and those that their results belong to in turn. */
-  async #register(session: MemberSession, pattern: Pattern, series: SeriesReference): Promise<number> {
+  /**
+   * Registers the members of patterns that series belong to, and those of all patterns that their results belong to in
+   * turn: many at once, as each question to a database elsewhere takes its time.
+   *
+   * @param isBounded whether to end where the transaction has no room for more.
+   * @returns how many members there are, and how many of the series were checked.
+   */
+  async #register(
+    session: MemberSession,
+    patterns: readonly Pattern[],
+    all: readonly SeriesReference[],
+    isBounded: boolean,
+  ): Promise<{ readonly count: number; readonly checkedCount: number }> {
+    const { found, checkedCount } = await this.#findMembers(session, patterns, all, isBounded);
     let count = 0;
-    for (const { member } of pattern.sources.placesOf(series)) {
-      if (member === undefined) continue;
-      const output = { timeseriesId: filled(pattern.row.timeseriesId, member), metric: pattern.row.metric };
-      // A separately registered item takes precedence, and an existing member stays as it is.
-      const existing = await itemOfResult(session.tx, this.#organisation, output);
-      if (existing !== undefined) {
-        await this.#noteOther(session, pattern, existing);
-        continue;
-      }
-      if (!(await this.#registerMember(session, pattern, member, output))) continue;
-      count++;
-      for (const other of this.#patterns) count += await this.#register(session, other, output);
+    for (let members = found; members.length > 0; ) {
+      const results = await this.#registerMembers(session, members);
+      count += results.length;
+      members = (await this.#findMembers(session, this.#patterns, results, false)).found;
     }
-    return count;
+    return { count, checkedCount };
+  }
+
+  /** The members that series belong to and that are not there yet. A separately registered item takes precedence. */
+  async #findMembers(
+    session: MemberSession,
+    patterns: readonly Pattern[],
+    all: readonly SeriesReference[],
+    isBounded: boolean,
+  ): Promise<{ readonly found: readonly Member[]; readonly checkedCount: number }> {
+    if (all.length === 0 || (isBounded && session.memberRoom <= 0)) return { found: [], checkedCount: 0 };
+    const membersOf = all.map((series) => patterns.flatMap((pattern) => membersThatRead(pattern, series)));
+    const results = membersOf.flat().map(({ result }) => result);
+    const existingOf = await this.#itemsOf(session, results);
+    const found: Member[] = [];
+    let checkedCount = 0;
+    for (const members of membersOf) {
+      if (isBounded && session.memberRoom <= 0) break;
+      for (const member of members) {
+        const existing = existingOf.get(seriesKey(member.result));
+        if (existing !== undefined) await this.#noteOther(session, member.pattern, existing);
+        else {
+          found.push(member);
+          session.memberRoom--;
+        }
+      }
+      checkedCount++;
+      await session.countWork();
+    }
+    return { found, checkedCount };
+  }
+
+  async #itemsOf({ context, tx }: MemberSession, results: readonly SeriesReference[]) {
+    const all = new Map<string, ItemRow>();
+    for (let from = 0; from < results.length; from += SERIES_READ) {
+      const some = results.slice(from, from + SERIES_READ);
+      const found = await itemsOfResults(tx, context.samples, this.#organisation, some);
+      for (const [name, item] of found) all.set(name, item);
+    }
+    return all;
+  }
+
+  /** @returns the results of those that were registered: of several with one result, the first. */
+  async #registerMembers(session: MemberSession, members: readonly Member[]): Promise<readonly SeriesReference[]> {
+    const firsts = new Map<string, Member>();
+    const others: Member[] = [];
+    for (const member of members) {
+      const name = seriesKey(member.result);
+      const first = firsts.get(name);
+      if (first === undefined) firsts.set(name, member);
+      else if (first.pattern !== member.pattern) others.push(member);
+    }
+    const registered: SeriesReference[] = [];
+    for (const [pattern, own] of groupBy(firsts.values(), (member) => member.pattern)) {
+      registered.push(...(await this.#registerOf(session, pattern, own)));
+    }
+    for (const member of others) {
+      const [existing] = (await this.#itemsOf(session, [member.result])).values();
+      if (existing !== undefined) await this.#noteOther(session, member.pattern, existing);
+      else registered.push(...(await this.#registerOf(session, member.pattern, [member])));
+    }
+    return registered;
   }
 
   /** Says in the transaction of a pattern that a result is already computed for another pattern. */
@@ -302,50 +381,77 @@ export class PatternMembers {
     await noteRefusal(session, transaction, (message) => withRefusal(message, seriesName(existing), reason));
   }
 
-  /** @returns false if it cannot be registered; the pattern's transaction then says why. */
-  async #registerMember(
+  /** @returns the results of those that could be registered; of the others, the pattern's transaction says why. */
+  async #registerOf(
     session: MemberSession,
     pattern: Pattern,
-    member: string,
-    output: SeriesReference,
-  ): Promise<boolean> {
+    members: readonly Member[],
+  ): Promise<readonly SeriesReference[]> {
     const { context, writer } = session;
-    const organisation = this.#organisation;
     await session.writeTransitions();
-    const transaction = await writer.get(requestTransactions, {
-      organisation,
-      transactionId: pattern.row.transactionId,
-    });
-    if (transaction === undefined) return false;
-    const refuse = async (reason: string): Promise<boolean> => {
-      await noteRefusal(session, transaction, (message) => withRefusal(message, seriesName(output), reason));
-      return false;
+    const { transactionId } = pattern.row;
+    const transaction = await writer.get(requestTransactions, { organisation: this.#organisation, transactionId });
+    if (transaction === undefined) return [];
+    let { message } = transaction;
+    const refuse = (result: SeriesReference, reason: string): void => {
+      message = withRefusal(message, seriesName(result), reason);
     };
-    const problem = nameProblem(output.timeseriesId);
-    if (problem !== undefined) return refuse(`its id is not ${problem}`);
-    session.memberRoom--;
-    const definition = memberDefinition(pattern.request, member);
-    if (definition === undefined)
-      return refuse('with the name filled in, an id would itself be a pattern, or have a `*`');
-    try {
-      const scope: ItemScope = {
-        organisation,
-        samples: context.samples,
-        isSpread: false,
-        shardOf: () => writer.shard,
-        readIn: (_, work) => work(writer),
-        readTogether: (work) => work(scope),
-      };
-      // Other shards were checked when the pattern was registered.
-      await checkConflicts(scope, [definition]);
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      return refuse(error.message);
+    const definitions: ItemDefinition[] = [];
+    for (const { member, result } of members) {
+      const problem = nameProblem(result.timeseriesId);
+      const definition = problem === undefined ? memberDefinition(pattern.request, member) : undefined;
+      if (problem !== undefined) refuse(result, `its id is not ${problem}`);
+      else if (definition !== undefined) definitions.push(definition);
+      else refuse(result, 'with the name filled in, an id would itself be a pattern, or have a `*`');
+      await session.yieldWhenDue();
     }
-    await noteRefusal(session, transaction, (message) => withoutRefusal(message, seriesName(output)));
-    await registerMember(context, writer, transaction, definition);
-    return true;
+    const taken = await this.#withoutConflicts(session, definitions, refuse);
+    for (const { output } of taken) message = withoutRefusal(message, seriesName(output));
+    await noteRefusal(session, transaction, () => message);
+    if (taken.length > 0) await registerMembers(context, writer, transaction, taken);
+    return taken.map(({ output }) => output);
   }
+
+  /** Those that have no conflict with what is stored, nor with those before them. */
+  async #withoutConflicts(
+    { context, writer }: MemberSession,
+    definitions: readonly ItemDefinition[],
+    refuse: (result: SeriesReference, reason: string) => void,
+  ): Promise<readonly ItemDefinition[]> {
+    const scope: ItemScope = {
+      organisation: this.#organisation,
+      samples: context.samples,
+      isSpread: false,
+      shardOf: () => writer.shard,
+      readIn: (_, work) => work(writer),
+      readTogether: (work) => work(scope),
+    };
+    const problemOf = async (some: readonly ItemDefinition[]): Promise<string | undefined> => {
+      try {
+        // Other shards were checked when the pattern was registered.
+        await checkConflicts(scope, some);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        return error.message;
+      }
+    };
+    if (definitions.length === 0 || (await problemOf(definitions)) === undefined) return definitions;
+    const taken: ItemDefinition[] = [];
+    for (const one of definitions) {
+      const problem = await problemOf([...taken, one]);
+      if (problem === undefined) taken.push(one);
+      else refuse(one.output, problem);
+    }
+    return taken;
+  }
+}
+
+/** The members of a pattern that read a series. */
+function membersThatRead(pattern: Pattern, series: SeriesReference): readonly Member[] {
+  const { timeseriesId, metric } = pattern.row;
+  const names = pattern.sources.placesOf(series).flatMap(({ member }) => member ?? []);
+  return names.map((member) => ({ pattern, member, result: { timeseriesId: filled(timeseriesId, member), metric } }));
 }
 
 /** A pattern, for a message: a member may have the pattern itself as its name. */
