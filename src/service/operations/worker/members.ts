@@ -367,6 +367,8 @@ export class PatternMembers {
   /** Says in the transaction of a pattern that a result is already computed for another pattern. */
   async #noteOther(session: MemberSession, pattern: Pattern, existing: ItemRow): Promise<void> {
     const organisation = this.#organisation;
+    const mayBeOfOther = this.#patterns.some((one) => one !== pattern && one.results.placesOf(existing).length > 0);
+    if (!mayBeOfOther) return;
     const { transactionId } = existing;
     const child = await session.tx.get(requestTransactions, { organisation, transactionId });
     const other = this.#patterns.find(({ row }) => row.transactionId === child?.parentId);

@@ -16,8 +16,8 @@ export interface ResultSession {
   readonly writer: Transaction;
   /** Changes a result in the store, and for the items that read it. */
   publish(result: Results, change: ResultChange): Promise<void>;
-  /** Writes the published changes; needed before a read that they may affect. */
-  flush(): Promise<void>;
+  /** Writes the published changes if they are of these series, which are about to be read. */
+  flush(organisation: string, read: readonly SeriesReference[]): Promise<void>;
   /** Tells the readers of a result that its preview has changed from an instant on. */
   notifyPreviewReaders(organisation: string, result: SeriesReference, firstMs: number): Promise<void>;
 }
@@ -40,7 +40,7 @@ export class Results {
 
   /** Replaces the results after this progress: up to the last computed one, or up to the end. */
   async replace(session: ResultSession, from: Progress, computed: Columns, isEnd: boolean): Promise<void> {
-    await session.flush();
+    await session.flush(this.organisation, [this.series]);
     const afterMs = await this.#fixedUntil(session, from);
     const results = afterMs === null ? computed : between(computed, nextDouble(afterMs), Number.POSITIVE_INFINITY);
     const startMs = afterMs ?? Number.NEGATIVE_INFINITY;
@@ -74,7 +74,7 @@ export class Results {
 
   /** Whether no final results are stored. */
   async isEmpty(session: ResultSession): Promise<boolean> {
-    await session.flush();
+    await session.flush(this.organisation, [this.series]);
     return session.context.samples.isEmpty(session.tx, this.organisation, this.series, { isFinalOnly: true });
   }
 

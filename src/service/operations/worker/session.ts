@@ -37,7 +37,7 @@ export class Session implements ItemSession {
   readonly #cache: ItemCache;
   readonly #backlog: Backlog;
   /** Changes of results that are not in the log yet, by organisation. */
-  readonly #published = new Map<string, { itemId: string; changes: SampleChange[] }>();
+  readonly #published = new Map<string, { itemId: string; changes: SampleChange[]; keys: Set<string> }>();
   readonly #transitions = new Transitions();
   readonly #forgottenMs = new Map<string, number | undefined>();
   #hasWritten = false;
@@ -317,8 +317,12 @@ export class Session implements ItemSession {
     this.#hasPublished = true;
     const full = { ...series, ...change };
     const published = this.#published.get(organisation);
-    if (published === undefined) this.#published.set(organisation, { itemId, changes: [full] });
-    else published.changes.push(full);
+    if (published === undefined) {
+      this.#published.set(organisation, { itemId, changes: [full], keys: new Set([seriesKey(series)]) });
+    } else {
+      published.changes.push(full);
+      published.keys.add(seriesKey(series));
+    }
     // It may be the first of a result that a pattern reads, and the log of the worker's own commits is not read again.
     await this.#admit(organisation, [series]);
     const delivery = {
@@ -330,7 +334,13 @@ export class Session implements ItemSession {
     await this.#pushTo(delivery, Number.POSITIVE_INFINITY);
   }
 
-  async flush(): Promise<void> {
+  async flush(organisation: string, read: readonly SeriesReference[]): Promise<void> {
+    const published = this.#published.get(organisation);
+    if (published !== undefined && read.some((one) => published.keys.has(seriesKey(one)))) await this.#flushAll();
+  }
+
+  /** The results of many items are one row of the log. */
+  async #flushAll(): Promise<void> {
     for (const [organisation, { itemId, changes }] of this.#published) {
       await this.context.samples.append(this.tx, organisation, changes, { itemId });
     }
@@ -355,7 +365,7 @@ export class Session implements ItemSession {
 
   /** Ends the transaction. If nothing of the log is left, its commit becomes the worker's last one. */
   async seal(): Promise<void> {
-    await this.flush();
+    await this.#flushAll();
     await this.writeTransitions();
     const backlog = this.#backlog;
     if (!backlog.isEmpty) {

@@ -49,7 +49,7 @@ export class Sources {
   async readSlice(session: SourcesSession, positions: Positions, limit: number, untilMs = Infinity): Promise<Slice> {
     const { sizes, sources } = session;
     // The results of this transaction are sources too.
-    await session.flush();
+    await session.flush(this.#organisation, this.series);
     const ofSource = Math.max(sizes.sourceSamplesMin, Math.ceil(limit / Math.max(1, this.series.length)));
     const read: Columns[] = [];
     for (const [index, source] of this.series.entries()) {
@@ -66,7 +66,7 @@ export class Sources {
     const { resultSources } = this.producers;
     const tail: Series[] = [];
     if (resultSources.length === 0) return tail;
-    await session.flush();
+    await session.flush(this.#organisation, this.series);
     const { context, tx } = session;
     for (const index of resultSources) {
       const source = this.series[index]!;
