@@ -5,7 +5,7 @@ import { WindrowError } from '../../src/core/errors.js';
 import type { Series } from '../../src/core/series.js';
 import { arrow } from '../../src/formats/arrow/arrow.js';
 import type { Format, FormatSource } from '../../src/formats/format.js';
-import { checkPages } from '../../src/formats/parquet/check-pages.js';
+import { checkedPages } from '../../src/formats/parquet/check-pages.js';
 import { parquet } from '../../src/formats/parquet/parquet.js';
 
 const COUNT = 40;
@@ -98,7 +98,12 @@ async function pageErrors(bytes: Uint8Array): Promise<unknown[]> {
   const chunks = groups.flatMap(({ columns, num_rows: rows }) => columns.map((one) => [one.meta_data!, rows] as const));
   const file = { byteLength: buffer.byteLength, slice: (from: number, to?: number) => buffer.slice(from, to) };
   return Promise.all(
-    chunks.map(([chunk, rows]) => checkPages(file, chunk, Number(rows)).catch((error: unknown) => error)),
+    chunks.map(([chunk, rows]) =>
+      checkedPages(file, chunk, Number(rows)).then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ),
   );
 }
 
@@ -115,6 +120,26 @@ test('pages of a Parquet file are compared with their checksums', async () => {
   await expect(read(parquet, fileOf('wrong-checksums.parquet'))).rejects.toThrow(
     'x: cannot be read as a Parquet file (a page of the column long_field does not match its checksum)',
   );
+});
+
+test('a Parquet page whose head is impossible is refused: hyparquet would read some of them for ever', async () => {
+  const bytes = fileOf('pages-v2.parquet');
+  const indexBytes = new DataView(bytes.buffer, bytes.length - 8).getUint32(0, true);
+  const passed: Uint8Array[] = [];
+  const messages = new Set<string>();
+  for (let bit = 32; bit < 8 * (bytes.length - 8 - indexBytes); bit++) {
+    const changed = bytes.slice();
+    changed[bit >> 3]! ^= 1 << (bit & 7);
+    const errors = (await pageErrors(changed)).filter((error) => error !== undefined);
+    for (const error of errors) messages.add((error as Error).message);
+    if (errors.length === 0) passed.push(changed);
+  }
+  expect(messages).toContain('a page of the column office has a head that no page has, so the file is damaged');
+  expect(messages).toContain('a page of the column timestamp needs a dictionary, and there is none');
+  for (const changed of passed) {
+    const found = await read(parquet, changed).catch((error: unknown) => error);
+    if (found instanceof Error) expect(found).toBeInstanceOf(WindrowError);
+  }
 });
 
 /** Where a file has a number of 8 bytes. */
@@ -160,6 +185,37 @@ test('an Arrow file whose index leads to a batch twice, or to none, is refused',
       'of the 3 record batches in its index, only 1 can be read',
     );
   }
+});
+
+test('an Arrow file whose index leads to a message of another type is refused, and not read for ever', async () => {
+  const { Message, MessageHeader } = await import('apache-arrow');
+  const { bytes, blocks } = await threeBatches();
+  const { offset, metaDataLength } = blocks[1]!;
+  const typeAt = (at: number): number | undefined => {
+    bytes[at]! ^= 8;
+    try {
+      return Message.decode(bytes.slice(offset + 8, offset + metaDataLength)).headerType;
+    } catch {
+      return undefined;
+    } finally {
+      bytes[at]! ^= 8;
+    }
+  };
+  // The type is a byte of the head.
+  const places = Array.from({ length: metaDataLength - 8 }, (_, i) => offset + 8 + i);
+  bytes[places.find((at) => typeAt(at) === (MessageHeader.RecordBatch ^ 8))!]! ^= 8;
+  const source = sourceOf(bytes, false);
+  let readCount = 0;
+  const readAt = (into: Uint8Array, at: number): number => {
+    if (readCount++ > 1000) throw new Error('read for ever');
+    return source.random!.readAt(into, at);
+  };
+  const listener = { onChunk: () => undefined, isStopped: () => false };
+  const random = { sizeBytes: bytes.length, readAt };
+  await expect(arrow.read({ ...source, random }, { fileName: 'x' }, listener)).rejects.toThrow(
+    'x: cannot be read as an Arrow file (record batch 2: Expected RecordBatch Message',
+  );
+  await expect(read(arrow, bytes, true)).rejects.toThrow('(record batch 2: Expected RecordBatch Message');
 });
 
 test('an Arrow stream without the mark of its end is said to be without', async () => {

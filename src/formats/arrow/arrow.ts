@@ -195,15 +195,28 @@ async function openBatches(
 
 type FileReader = Arrow.RecordBatchStreamReader | Arrow.AsyncRecordBatchStreamReader;
 
-// The reader of a file takes a damaged head of a batch for the end.
+// One by one, as an iteration would wait for ever for a batch in the place of another message, and take a damaged head
+// of a batch for the end.
 async function* allOf(reader: FileReader): AsyncGenerator<RecordBatch> {
   const count = reader.footer?.numRecordBatches ?? 0;
-  let read = 0;
-  for await (const batch of reader) {
-    read += 1;
+  if (count === 0 || !reader.isFile()) return yield* reader;
+  for (let index = 0; index < count; index++) {
+    const batch = await batchAt(reader, index);
+    if (batch === null) throw new Error(`of the ${count} record batches in its index, only ${index} can be read`);
     yield batch;
   }
-  if (read < count) throw new Error(`of the ${count} record batches in its index, only ${read} can be read`);
+}
+
+async function batchAt(
+  reader: Arrow.RecordBatchFileReader | Arrow.AsyncRecordBatchFileReader,
+  index: number,
+): Promise<RecordBatch | null> {
+  try {
+    return await reader.readRecordBatch(index);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new Error(`record batch ${index + 1}: ${error.message}`, { cause: error });
+  }
 }
 
 // One stream after another may follow, as `cat` joins them.

@@ -1,4 +1,4 @@
-import type { AsyncBuffer, ColumnMetaData, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
+import type { AsyncBuffer, Compressors, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
 import { WindrowError } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
 import type { Cells } from '../table/cells.js';
@@ -13,7 +13,7 @@ import {
   wholeOf,
 } from '../table/typed-columns.js';
 import { checkIsOne } from './check-one.js';
-import { checkPages } from './check-pages.js';
+import { type Reading, readChunk } from './read-chunk.js';
 import { openParquetWriter } from './writer.js';
 
 /** Parquet with flat columns, a row group at a time. */
@@ -55,7 +55,7 @@ async function read(
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
   // Both packages before anything is read: the caller reports a missing one.
-  const [{ parquetMetadataAsync }] = await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
+  const [{ parquetMetadataAsync }, reading] = await Promise.all([import('hyparquet'), openReading()]);
   const file = await bufferOf(source);
   try {
     const metadata = await parquetMetadataAsync(file, { parsers });
@@ -64,14 +64,18 @@ async function read(
     const columns = elements.map((element) => typedColumn(element, options));
     for (const [i, { scale }] of columns.entries()) if (scale !== undefined) asDigits(elements[i]!);
     const names = elements.map(({ name }) => name);
-    const checked = new Set<ColumnMetaData>();
     // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
     const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
-      for (const { chunk, rowCount } of chunksOf(metadata, wanted, rowStart, rowEnd)) {
-        if (!checked.has(chunk)) await checkPages(file, chunk, rowCount);
-        checked.add(chunk);
+      const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
+      for (const { name, chunk, rowCount, from } of chunksOf(metadata, wanted, rowStart, rowEnd)) {
+        const element = elements[names.indexOf(name)]!;
+        const end = Math.min(rowCount, rowEnd - from);
+        const read = await readChunk({ ...reading, file, root: metadata.schema[0]! }, element, chunk, rowCount, end);
+        // The pages of a damaged column may end early.
+        if (read.length < end) throw new Error(`the column ${name} has fewer values than rows`);
+        const column = cells.get(name)!;
+        for (let row = Math.max(0, rowStart - from); row < end; row++) column.push(read[row]);
       }
-      const cells = await readColumns(file, metadata, wanted, rowStart, rowEnd);
       return columns.map(({ name, scale, clockUnits }) => {
         const column = cells.get(name);
         if (column === undefined) return undefined;
@@ -133,39 +137,17 @@ function afterChildren(schema: readonly SchemaElement[], at: number): number {
   return next;
 }
 
-/** The cells of some columns in the rows `rowStart` to `rowEnd` (exclusive). */
-async function readColumns(
-  file: AsyncBuffer,
-  metadata: FileMetaData,
-  wanted: readonly string[],
-  rowStart: number,
-  rowEnd: number,
-): Promise<ReadonlyMap<string, unknown[]>> {
-  const [{ parquetRead }, { compressors }] = await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
+/** How cells are read. */
+async function openReading(): Promise<Pick<Reading, 'parsers' | 'compressors'>> {
+  const [{ DEFAULT_PARSERS }, { compressors }] = await Promise.all([
+    import('hyparquet/src/convert.js'),
+    import('hyparquet-compressors'),
+  ]);
   // Its LZ4 cannot unpack nothing, such as the dictionary of a column of nulls.
   const lz4 = (name: 'LZ4' | 'LZ4_RAW') => (packed: Uint8Array, byteCount: number) =>
     byteCount === 0 ? new Uint8Array() : compressors[name]!(packed, byteCount);
-  const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
-  await parquetRead({
-    file,
-    metadata,
-    parsers: cellParsers,
-    compressors: { ...compressors, LZ4: lz4('LZ4'), LZ4_RAW: lz4('LZ4_RAW') },
-    columns: [...wanted],
-    rowStart,
-    rowEnd,
-    onChunk: ({ columnName, columnData, rowStart: from }) => {
-      for (let i = 0; i < columnData.length; i++) {
-        const row = from + i - rowStart;
-        if (row >= 0 && row < rowEnd - rowStart) cells.get(columnName)![row] = columnData[i];
-      }
-    },
-  });
-  for (const [name, column] of cells) {
-    // The pages of a damaged column may end early.
-    if (column.length !== rowEnd - rowStart) throw new Error(`the column ${name} has fewer values than rows`);
-  }
-  return cells;
+  const unpackers: Compressors = { ...compressors, LZ4: lz4('LZ4'), LZ4_RAW: lz4('LZ4_RAW') };
+  return { parsers: { ...DEFAULT_PARSERS, ...cellParsers }, compressors: unpackers };
 }
 
 function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn {
@@ -237,8 +219,10 @@ function* chunksOf({ row_groups: groups }: FileMetaData, wanted: readonly string
   for (const { num_rows: count, columns } of groups) {
     const to = from + Number(count);
     for (const { meta_data: data } of columns) {
-      const isWanted = data !== undefined && wanted.includes(data.path_in_schema[0]!);
-      if (isWanted && from < to && from < rowEnd && to > rowStart) yield { chunk: data, rowCount: to - from };
+      const name = data?.path_in_schema[0] ?? '';
+      const isWanted = data?.path_in_schema.length === 1 && wanted.includes(name);
+      if (isWanted && from < to && from < rowEnd && to > rowStart)
+        yield { name, chunk: data, rowCount: to - from, from };
     }
     from = to;
   }

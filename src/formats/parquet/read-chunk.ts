@@ -1,0 +1,80 @@
+import type { AsyncBuffer, ColumnMetaData, Compressors, DecodedArray, ParquetParsers, SchemaElement } from 'hyparquet';
+import { checkedPages, type Page } from './check-pages.js';
+import { checkRuns } from './check-runs.js';
+
+/** A file, and how its cells are read. */
+export interface Reading {
+  readonly file: AsyncBuffer;
+  readonly root: SchemaElement;
+  readonly parsers: ParquetParsers;
+  readonly compressors: Compressors;
+}
+
+/**
+ * The cells of a flat column chunk; null for missing ones. hyparquet decodes its pages one by one, each after it was
+ * unpacked and checked.
+ *
+ * @param rowCount the rows of the row group.
+ * @param rowEnd how many of them are read at least.
+ * @throws Error for a damaged page.
+ */
+export async function readChunk(
+  { file, root, parsers, compressors }: Reading,
+  column: SchemaElement,
+  chunk: ColumnMetaData,
+  rowCount: number,
+  rowEnd: number,
+): Promise<unknown[]> {
+  const { readPage } = await import('hyparquet/src/column.js');
+  const { convert } = await import('hyparquet/src/convert.js');
+  const { decompressPage } = await import('hyparquet/src/datapage.js');
+  const { path_in_schema: pathInSchema, type, codec } = chunk;
+  const schemaPath = [root, column].map((element, at) => ({
+    element,
+    path: pathInSchema.slice(0, at),
+    children: [],
+    count: 1,
+  }));
+  // Of pages that are unpacked.
+  const decoder = { pathInSchema, element: column, schemaPath, type, parsers, codec: 'UNCOMPRESSED' as const };
+
+  function unpacked({ header, packed }: Page): Uint8Array {
+    const { uncompressed_page_size: byteCount, data_page_header_v2: v2 } = header;
+    // A copy, beyond whose end nothing is read.
+    if (codec === 'UNCOMPRESSED' || v2?.is_compressed === false) return packed.slice();
+    if (v2 === undefined) return decompressPage(packed, byteCount, codec, compressors);
+    const levelBytes = v2.definition_levels_byte_length + v2.repetition_levels_byte_length;
+    const values = decompressPage(packed.subarray(levelBytes), byteCount - levelBytes, codec, compressors);
+    const page = new Uint8Array(byteCount);
+    page.set(packed.subarray(0, levelBytes));
+    page.set(values, levelBytes);
+    return page;
+  }
+
+  function decoded(page: Page, dictionary: DecodedArray | undefined): DecodedArray {
+    const bytes = unpacked(page);
+    const header = { ...page.header, compressed_page_size: bytes.length };
+    const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), offset: 0 };
+    const isDictionary = header.type === 'DICTIONARY_PAGE';
+    if (!isDictionary) checkRuns(header, bytes, column);
+    const { data = [] } = readPage(reader, header, decoder, dictionary, undefined, 0);
+    return isDictionary ? convert(data, decoder) : data;
+  }
+
+  const cells: unknown[] = [];
+  let dictionary: DecodedArray | undefined;
+  for (const page of await checkedPages(file, chunk, rowCount)) {
+    if (cells.length >= rowEnd) break;
+    try {
+      const data = decoded(page, dictionary);
+      if (page.header.type === 'DICTIONARY_PAGE') dictionary = data;
+      else for (let i = 0; i < data.length; i++) cells.push(data[i]);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      throw new Error(`a page of the column ${pathInSchema.join('.')} cannot be read: ${error.message}`, {
+        cause: error,
+      });
+    }
+  }
+  return cells;
+}
