@@ -39,6 +39,8 @@ const cellParsers: Partial<ParquetParsers> = {
       throw new Error('a text in it is not UTF-8');
     }
   },
+  // `null` is a value of JSON, and no missing cell.
+  jsonFromBytes: (bytes) => bytes && (JSON.parse(utf8.decode(bytes)) ?? 'null'),
   // See `asDigits`: nothing else is read as geometry.
   geometryFromBytes: (bytes) => bytes?.slice(),
 };

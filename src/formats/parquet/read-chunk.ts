@@ -1,4 +1,12 @@
-import type { AsyncBuffer, ColumnMetaData, Compressors, DecodedArray, ParquetParsers, SchemaElement } from 'hyparquet';
+import type {
+  AsyncBuffer,
+  ColumnMetaData,
+  Compressors,
+  DecodedArray,
+  PageHeader,
+  ParquetParsers,
+  SchemaElement,
+} from 'hyparquet';
 import { checkedPages, type Page } from './check-pages.js';
 import { checkRuns } from './check-runs.js';
 
@@ -16,7 +24,7 @@ export interface Reading {
  *
  * @param rowCount the rows of the row group.
  * @param rowEnd how many of them are read at least.
- * @throws Error for a damaged page.
+ * @throws Error for a damaged page, and for more or fewer missing cells than the file tells.
  */
 export async function readChunk(
   { file, root, parsers, compressors }: Reading,
@@ -61,20 +69,46 @@ export async function readChunk(
     return isDictionary ? convert(data, decoder) : data;
   }
 
+  const name = pathInSchema.join('.');
   const cells: unknown[] = [];
+  let nullCount = 0;
   let dictionary: DecodedArray | undefined;
-  for (const page of await checkedPages(file, chunk, rowCount)) {
+  const pages = await checkedPages(file, chunk, rowCount);
+  for (const page of pages) {
     if (cells.length >= rowEnd) break;
     try {
       const data = decoded(page, dictionary);
       if (page.header.type === 'DICTIONARY_PAGE') dictionary = data;
-      else for (let i = 0; i < data.length; i++) cells.push(data[i]);
+      else {
+        nullCount += nullCountOf(data, page.header);
+        for (let i = 0; i < data.length; i++) cells.push(data[i]);
+      }
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      throw new Error(`a page of the column ${pathInSchema.join('.')} cannot be read: ${error.message}`, {
-        cause: error,
-      });
+      throw new Error(`a page of the column ${name} cannot be read: ${error.message}`, { cause: error });
     }
   }
-  return cells;
+  const told = chunk.statistics?.null_count;
+  if (told === undefined || cells.length < rowCount || Number(told) === nullCount) return cells;
+  // Polars (1.44) tells the count of a chunk with a dictionary once for each page, in all.
+  if (dictionary !== undefined && Number(told) === nullCount * (pages.length - 1)) return cells;
+  throw new Error(`the column ${name} has ${nullCount} missing values, but ${told} according to its statistics`);
+}
+
+/**
+ * Counts the missing cells of a page.
+ *
+ * @throws Error if the page tells another count, or a cell has no value though its level says so.
+ */
+function nullCountOf(cells: DecodedArray, { data_page_header: v1, data_page_header_v2: v2 }: PageHeader): number {
+  const { num_values: count } = (v1 ?? v2)!;
+  if (cells.length !== count) throw new Error(`it has ${cells.length} cells instead of ${count}`);
+  let nullCount = 0;
+  for (let i = 0; i < count; i++) {
+    if (cells[i] === undefined) throw new Error('a value of it is not in the dictionary');
+    if (cells[i] === null) nullCount++;
+  }
+  const told = v2?.num_nulls ?? nullCount;
+  if (nullCount !== told) throw new Error(`it has ${nullCount} missing values instead of ${told}`);
+  return nullCount;
 }
