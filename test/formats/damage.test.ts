@@ -4,9 +4,11 @@ import { expect, test } from 'vitest';
 import { WindrowError } from '../../src/core/errors.js';
 import type { Series } from '../../src/core/series.js';
 import { arrow } from '../../src/formats/arrow/arrow.js';
+import { unpackLz4Frame } from '../../src/formats/arrow/lz4-frame.js';
 import type { Format, FormatSource } from '../../src/formats/format.js';
 import { checkedPages } from '../../src/formats/parquet/check-pages.js';
 import { parquet } from '../../src/formats/parquet/parquet.js';
+import { openUnpackers } from '../../src/formats/parquet/unpackers.js';
 
 const COUNT = 40;
 
@@ -160,6 +162,56 @@ test('a file of Polars, which tells the missing values of a column for each of i
   const { values } = await read(parquet, fileOf('polars-pages.parquet'));
   const expected = Array.from({ length: 200 }, (_, i) => i % 7).filter((_, i) => i % 3 > 0);
   expect(values).toEqual(expected);
+});
+
+test('pages that are packed with gzip are compared with its checksums', async () => {
+  const bytes = fileOf('pages-gzip.parquet');
+  const { values } = await read(parquet, bytes);
+  const indexBytes = new DataView(bytes.buffer, bytes.length - 8).getUint32(0, true);
+  const messages: string[] = [];
+  for (let bit = 32; bit < 8 * (bytes.length - 8 - indexBytes); bit++) {
+    const changed = bytes.slice();
+    changed[bit >> 3]! ^= 1 << (bit & 7);
+    const found = await read(parquet, changed).catch((error: unknown) => error);
+    if (found instanceof WindrowError) messages.push(found.message);
+    else expect((found as { values: number[] }).values, `bit ${bit}`).toEqual(values);
+  }
+  const fault = 'a page of the column office cannot be read: its content does not match its checksum';
+  expect(messages.join('\n')).toContain(fault);
+});
+
+test('pages that are packed with Zstandard are compared with its checksums, where they have any', async () => {
+  const { ZSTD: unpack } = await openUnpackers();
+  const packed = fileOf('two-frames.csv.zst');
+  const text = new TextDecoder().decode(unpack!(packed, 0));
+  expect(text.split('\n')).toHaveLength(5);
+  packed[packed.length - 1]! ^= 1;
+  expect(() => unpack!(packed, 0)).toThrow('its content does not match its checksum');
+});
+
+test('a block of LZ4 that leaves its bounds is refused', () => {
+  const frame = (...block: number[]): Uint8Array => {
+    const size = [block.length, 0, 0, 0];
+    return Uint8Array.of(0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0, ...size, ...block, 0, 0, 0, 0);
+  };
+  expect(unpackLz4Frame(frame(0x20, 1, 2))).toEqual(Uint8Array.of(1, 2));
+  // Five literals, of which there are two, and a match that lies before the output.
+  for (const block of [
+    [0x50, 1, 2],
+    [0x20, 1, 2, 3, 0, 0x50, 1, 2, 3, 4, 5],
+  ]) {
+    expect(() => unpackLz4Frame(frame(...block))).toThrow('a damaged block of LZ4');
+  }
+});
+
+test.each(['polars-lz4.arrow', 'polars-zstd.arrow'])('a buffer of another length is refused: %s', async (name) => {
+  const bytes = fileOf(name);
+  const { values } = await read(arrow, bytes);
+  // Before each of the two columns stands how many bytes it has.
+  const places = placesOf(bytes, 8 * values.length);
+  expect(places).toHaveLength(2);
+  bytes[places[1]!]! ^= 1;
+  await expect(read(arrow, bytes)).rejects.toThrow('(record batch 1: a buffer has 80000 bytes instead of 80001)');
 });
 
 /** Where a file has a number of 8 bytes. */

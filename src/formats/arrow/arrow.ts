@@ -17,6 +17,7 @@ import {
   type TypedColumn,
   wholeOf,
 } from '../table/typed-columns.js';
+import { joined, openZstd } from '../zstd.js';
 import { checkIndex, checkRows } from './check.js';
 import { unpackLz4Frame } from './lz4-frame.js';
 
@@ -33,10 +34,11 @@ async function read(
   options: FormatOptions,
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
-  const [arrows, { decompressZstd }] = await Promise.all([import('apache-arrow'), import('hyparquet-compressors')]);
+  const [arrows, unpackZstd] = await Promise.all([import('apache-arrow'), openZstd()]);
   const { CompressionType, compressionRegistry } = arrows;
-  compressionRegistry.set(CompressionType.ZSTD, { decode: (packed) => aligned(decompressZstd(packed)) });
-  compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: unpackLz4Frame });
+  const zstd = (packed: Uint8Array): Uint8Array => ofLength(packed, aligned(joined([...unpackZstd(packed)])));
+  compressionRegistry.set(CompressionType.ZSTD, { decode: zstd });
+  compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (packed) => ofLength(packed, unpackLz4Frame(packed)) });
   let reader: TableReader | undefined;
   let rows = 0;
   let nested: readonly string[] = [];
@@ -102,6 +104,13 @@ function firstCells(columns: readonly TypedColumn[], batches: readonly Batch[]):
 // What fzstd unpacks may begin anywhere in its buffer, where arrays of 8 bytes a number cannot.
 function aligned(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+}
+
+/** Compares what was unpacked with its length, which stands in the eight bytes before. apache-arrow passes them over. */
+function ofLength({ buffer, byteOffset }: Uint8Array, bytes: Uint8Array): Uint8Array {
+  const length = new DataView(buffer, byteOffset - 8, 8).getBigInt64(0, true);
+  if (length !== BigInt(bytes.length)) throw new Error(`a buffer has ${bytes.length} bytes instead of ${length}`);
+  return bytes;
 }
 
 /** Whether a cell is a list or a record, of which no sample can be made. */

@@ -1,6 +1,6 @@
 /**
  * Unpacks an LZ4 frame, in which Arrow compresses its buffers. Its blocks may refer to earlier ones, which readers of
- * single blocks do not support. Checksums are not compared; truncated or damaged data usually leaves its bounds.
+ * single blocks do not support. Checksums are not compared; what leaves the bounds of a block or its output is refused.
  * Source: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md.
  */
 export function unpackLz4Frame(packed: Uint8Array): Uint8Array {
@@ -21,12 +21,14 @@ export function unpackLz4Frame(packed: Uint8Array): Uint8Array {
   const out = new Uint8Array(blocks.length * blockBytesMax);
   let end = 0;
   for (const { at, byteCount, isStored } of blocks) {
+    const start = end;
     const block = packed.subarray(at, at + byteCount);
-    if (!isStored) end = unpackBlock(block, out, end);
+    if (!isStored) end = unpackBlock(block, out, start);
     else {
-      out.set(block, end);
+      out.set(block, start);
       end += byteCount;
     }
+    if (end - start > blockBytesMax) throw damaged();
   }
   return out.subarray(0, end);
 }
@@ -48,6 +50,7 @@ function unpackBlock(block: Uint8Array, out: Uint8Array, start: number): number 
   for (;;) {
     const token = byteAt(block, from++);
     const literalCount = lengthOf(token >> 4);
+    if (from + literalCount > block.length || to + literalCount > out.length) throw damaged();
     out.set(block.subarray(from, from + literalCount), to);
     from += literalCount;
     to += literalCount;
@@ -55,10 +58,14 @@ function unpackBlock(block: Uint8Array, out: Uint8Array, start: number): number 
     const back = byteAt(block, from) + 256 * byteAt(block, from + 1);
     from += 2;
     const copyEnd = to + lengthOf(token & 15) + 4;
-    if (back === 0 || back > to || copyEnd > out.length) throw new Error('a damaged block of LZ4');
+    if (back === 0 || back > to || copyEnd > out.length) throw damaged();
     // Byte by byte, as the copy may overlap its source.
     for (; to < copyEnd; to++) out[to] = out[to - back]!;
   }
+}
+
+function damaged(): Error {
+  return new Error('a damaged block of LZ4');
 }
 
 function byteAt(block: Uint8Array, at: number): number {

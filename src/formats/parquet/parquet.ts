@@ -1,4 +1,4 @@
-import type { AsyncBuffer, Compressors, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
+import type { AsyncBuffer, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
 import { WindrowError } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
 import type { Cells } from '../table/cells.js';
@@ -14,6 +14,7 @@ import {
 } from '../table/typed-columns.js';
 import { checkIsOne } from './check-one.js';
 import { type Reading, readChunk } from './read-chunk.js';
+import { openUnpackers } from './unpackers.js';
 import { openParquetWriter } from './writer.js';
 
 /** Parquet with flat columns, a row group at a time. */
@@ -141,15 +142,8 @@ function afterChildren(schema: readonly SchemaElement[], at: number): number {
 
 /** How cells are read. */
 async function openReading(): Promise<Pick<Reading, 'parsers' | 'compressors'>> {
-  const [{ DEFAULT_PARSERS }, { compressors }] = await Promise.all([
-    import('hyparquet/src/convert.js'),
-    import('hyparquet-compressors'),
-  ]);
-  // Its LZ4 cannot unpack nothing, such as the dictionary of a column of nulls.
-  const lz4 = (name: 'LZ4' | 'LZ4_RAW') => (packed: Uint8Array, byteCount: number) =>
-    byteCount === 0 ? new Uint8Array() : compressors[name]!(packed, byteCount);
-  const unpackers: Compressors = { ...compressors, LZ4: lz4('LZ4'), LZ4_RAW: lz4('LZ4_RAW') };
-  return { parsers: { ...DEFAULT_PARSERS, ...cellParsers }, compressors: unpackers };
+  const [{ DEFAULT_PARSERS }, compressors] = await Promise.all([import('hyparquet/src/convert.js'), openUnpackers()]);
+  return { parsers: { ...DEFAULT_PARSERS, ...cellParsers }, compressors };
 }
 
 function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn {

@@ -10,3 +10,4 @@ table = pa.table([millis, values], schema)
 options = {"use_dictionary": ["office"], "store_schema": False}
 parquet.write_table(table, "pages-v1.parquet", compression="none", data_page_version="1.0", **options)
 parquet.write_table(table, "pages-v2.parquet", compression="none", data_page_version="2.0", **options)
+parquet.write_table(table, "pages-gzip.parquet", compression="gzip", **options)
