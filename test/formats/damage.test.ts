@@ -231,6 +231,96 @@ test('an Arrow batch with a damaged number of rows is refused before memory is t
   }
 });
 
+/** An Arrow file of a column of texts and one of numbers, whose second value is missing. */
+async function texts() {
+  const { Table, tableToIPC, vectorFromArray, Utf8, Float64 } = await import('apache-arrow');
+  const table = new Table({
+    timestamp: vectorFromArray([0, 1, 2].map((i) => new Date(17e11 + i * 6e4))),
+    timeseriesId: vectorFromArray(['office', 'cellar', 'office'], new Utf8()),
+    value: vectorFromArray([1.5, null, 2.5], new Float64()),
+  });
+  const bytes = tableToIPC(table, 'file').slice();
+  return { bytes, at: Buffer.from(bytes).indexOf('officecellaroffice') };
+}
+
+test('texts of Arrow that overlap or lie beyond the end of their column are refused', async () => {
+  const { bytes, at } = await texts();
+  const view = new DataView(bytes.buffer);
+  const places = Array.from({ length: at }, (_, place) => place).filter((place) => place % 4 === 0);
+  // Where each text ends: 6, 12 and 18.
+  const ends = places.filter((place) => [6, 12, 18].every((end, i) => view.getInt32(place + 4 * i, true) === end));
+  expect(ends).toHaveLength(1);
+  for (const [place, end] of [
+    [0, -1],
+    [4, 3],
+    [8, 99],
+  ] as const) {
+    const changed = bytes.slice();
+    new DataView(changed.buffer).setInt32(ends[0]! + place, end, true);
+    for (const isStream of [false, true]) {
+      const fault = '(the column timeseriesId has texts that overlap or lie beyond its end)';
+      await expect(read(arrow, changed, isStream)).rejects.toThrow(fault);
+    }
+  }
+});
+
+test('a name of Arrow that is not UTF-8 is refused, as two of them would be one', async () => {
+  const { Table, tableToIPC, vectorFromArray, Utf8 } = await import('apache-arrow');
+  const { bytes, at } = await texts();
+  bytes[at] = 0xff;
+  await expect(read(arrow, bytes)).rejects.toThrow('(a text in the column timeseriesId is not UTF-8)');
+  // In a dictionary, beside a column that nobody reads.
+  const timestamp = vectorFromArray([0, 1].map((i) => new Date(17e11 + i * 6e4)));
+  const note = vectorFromArray(['word', 'word'], new Utf8());
+  const timeseriesId = vectorFromArray(['office', 'cellar']);
+  const value = vectorFromArray([1.5, 2.5]);
+  const table = new Table({ timestamp, timeseriesId, note, value });
+  const named = tableToIPC(table, 'file').slice();
+  named[Buffer.from(named).indexOf('wordword')] = 0xff;
+  expect((await read(arrow, named)).values).toEqual([1.5, 2.5]);
+  named[Buffer.from(named).indexOf('officecellar')] = 0xff;
+  await expect(read(arrow, named)).rejects.toThrow('(a text in the column timeseriesId is not UTF-8)');
+});
+
+test('names of Arrow that a byte order mark tells apart are two', async () => {
+  const { Table, tableToIPC, vectorFromArray, Utf8 } = await import('apache-arrow');
+  const names = ['office', '\ufeffoffice'];
+  const timestamp = vectorFromArray(names.map((_, i) => new Date(17e11 + i * 6e4)));
+  const value = vectorFromArray([1, 2]);
+  for (const timeseriesId of [vectorFromArray(names, new Utf8()), vectorFromArray(names)]) {
+    const bytes = tableToIPC(new Table({ timestamp, timeseriesId, value }), 'file').slice();
+    const listener = { onChunk: () => undefined, isStopped: () => false };
+    const summary = await arrow.read(sourceOf(bytes, false), { fileName: 'x' }, listener);
+    expect(summary!.series.map((series) => series.timeseriesId)).toEqual(names);
+  }
+});
+
+test('a column of Arrow with more or fewer missing values than it tells is refused', async () => {
+  const { bytes } = await texts();
+  expect((await read(arrow, bytes)).values).toEqual([1.5, 2.5]);
+  const view = new DataView(bytes.buffer);
+  // The bits of the values that are there, before the values.
+  const at = placesOf(bytes, 0b101).filter((place) => place % 8 === 0 && view.getFloat64(place + 64, true) === 1.5);
+  expect(at).toHaveLength(1);
+  bytes[at[0]!] = 1;
+  const fault = '(the column value has 2 missing values, but 1 according to its head)';
+  await expect(read(arrow, bytes)).rejects.toThrow(fault);
+});
+
+test('a value of Arrow that is not in its dictionary is no missing value', async () => {
+  const { Table, tableToIPC, vectorFromArray, Dictionary, Int32, Float64 } = await import('apache-arrow');
+  const value = vectorFromArray([10, 20, 10], new Dictionary(new Float64(), new Int32()));
+  const timestamp = vectorFromArray([0, 1, 2].map((i) => new Date(17e11 + i * 6e4)));
+  const table = new Table({ timestamp, value });
+  const bytes = tableToIPC(table, 'file').slice();
+  expect((await read(arrow, bytes)).values).toEqual([10, 20, 10]);
+  const view = new DataView(bytes.buffer);
+  const isIndices = (at: number): boolean => [0, 1, 0].every((index, i) => view.getInt32(at + 4 * i, true) === index);
+  const places = Array.from({ length: bytes.length / 8 - 2 }, (_, i) => 8 * i).filter(isIndices);
+  view.setInt32(places.at(-1)! + 4, 2, true);
+  await expect(read(arrow, bytes)).rejects.toThrow('(the column value has a value that is not in its dictionary)');
+});
+
 async function threeBatches() {
   const { RecordBatchFileWriter, RecordBatchReader, tableFromArrays } = await import('apache-arrow');
   const tables = [0, 1, 2].map((day) => {

@@ -8,6 +8,7 @@ import type { Cells } from '../table/cells.js';
 import { microsOf } from '../table/epoch.js';
 import type { TableReader } from '../table/table-reader.js';
 import {
+  checkTexts,
   clockTexts,
   decimals,
   localTimes,
@@ -20,6 +21,7 @@ import {
 import { joined, openZstd } from '../zstd.js';
 import { checkIndex, checkRows } from './check.js';
 import { unpackLz4Frame } from './lz4-frame.js';
+import { isText, textsOf } from './texts.js';
 
 /** Arrow IPC, as a file (Feather 2) or a stream, or several streams joined, a record batch at a time. */
 export const arrow: Format = {
@@ -51,6 +53,7 @@ async function read(
       const first = rows;
       rows += rowCount;
       reader ??= openTyped(columns, firstCells(columns, taken), options);
+      for (const column of reader.usedColumns()) checkTexts(columns[column]!, cells[column]);
       reader.take(cells, rowCount, (row) => ({ line: first + row + 1, text: '' }), onChunk);
     }
   };
@@ -66,7 +69,9 @@ async function read(
       nested = fields.filter((field) => !flat.includes(field)).map(([, { name }]) => name);
       const columns = flat.map(([, field]) => typedColumn(field, options, arrows));
       const vectors = flat.map(([index]) => batch.getChildAt(index));
-      const cells = checkRows(vectors, batch.numRows, arrows).map((vector, place) => cellsOf(vector, columns[place]!));
+      const names = columns.map(({ name }) => name);
+      const checked = checkRows(vectors, names, batch.numRows, arrows);
+      const cells = checked.map((vector, place) => cellsOf(vector, columns[place]!, arrows));
       waiting.push({ columns, cells, rowCount: batch.numRows });
       const waitingRows = waiting.reduce((sum, { rowCount }) => sum + rowCount, 0);
       if (reader !== undefined || waitingRows >= SAMPLE_ROWS) takeWaiting();
@@ -133,11 +138,18 @@ function typedColumn(
   // Units are numbered from the second on, each a thousandth of the one before.
   const clockUnits = DataType.isTime(type) ? 1000 ** type.unit : undefined;
   const isDate = DataType.isDate(type);
-  return { name, type: isTime ? 'time' : isNumber ? 'number' : 'other', isLocal, isDate, clockUnits, scale };
+  const told = { isLocal, isDate, clockUnits, scale, areTexts: isText(type, DataType) };
+  return { name, type: isTime ? 'time' : isNumber ? 'number' : 'other', ...told };
 }
 
 // Times come as epoch milliseconds; local ones as texts.
-function cellsOf(column: Arrow.Vector, { isLocal, clockUnits, scale }: TypedColumn): Cells {
+function cellsOf(
+  column: Arrow.Vector,
+  { isLocal, clockUnits, scale }: TypedColumn,
+  { DataType: types }: Pick<typeof Arrow, 'DataType'>,
+): Cells {
+  const type = types.isDictionary(column.type) ? column.type.dictionary : column.type;
+  if (isText(type, types)) return textsOf(column, types);
   const cells = Array.from({ length: column.length }, (_, row): unknown => column.get(row));
   if (clockUnits !== undefined) return clockTexts(cells, clockUnits);
   if (scale !== undefined) return decimals(cells.map(bytesOf), scale);

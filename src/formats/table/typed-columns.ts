@@ -14,6 +14,8 @@ export interface TypedColumn {
   readonly isDate: boolean;
   /** Of times of day: how many of its units are a second. */
   readonly clockUnits?: number | undefined;
+  /** Whether its cells are texts: bytes where they are no UTF-8, as `textOfBytes` returns. */
+  readonly areTexts?: boolean;
   /** Of a decimal, how many of its digits stand behind the point. */
   readonly scale?: number | undefined;
 }
@@ -75,6 +77,29 @@ function wholeNumberOf(bytes: Uint8Array): bigint {
 /** Turns local times into texts, so that they are read in the zone of the run. */
 export function localTimes(cells: ArrayLike<unknown>): unknown[] {
   return Array.from(cells, (ms) => (typeof ms === 'number' ? formatInstant(ms).replace(/Z$/, '') : ms));
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The text of some bytes, or the bytes if they are none: what nobody reads may be anything. */
+export function textOfBytes(bytes: Uint8Array): string | Uint8Array {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return bytes.slice();
+  }
+}
+
+/**
+ * Checks a column that is read.
+ *
+ * @throws Error for a text that is not UTF-8, as two such names would be one.
+ */
+export function checkTexts({ name, areTexts = false }: TypedColumn, cells: Cells): void {
+  if (!areTexts) return;
+  for (let row = 0; row < (cells?.length ?? 0); row++) {
+    if (cells![row] instanceof Uint8Array) throw new Error(`a text in the column ${name} is not UTF-8`);
+  }
 }
 
 /** All bytes of a file that can be read only once. */
