@@ -643,8 +643,30 @@ describe('files written by other tools', () => {
   it('names that are not UTF-8 are refused, as two of them would be one', async () => {
     const bytes = readFileSync(new URL('../formats/files/names-not-utf-8.parquet', import.meta.url));
     const { code, stderr } = await run(negating({ 'x.parquet': bytes }), 'x.parquet');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('a text in it is not UTF-8')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('a text in the column timeseriesId is not UTF-8')]);
   });
+
+  it.each(['beside.parquet', 'beside.arrow'])(
+    'columns beside those that are read may hold anything: %s',
+    async (name) => {
+      const bytes = readFileSync(new URL(`../formats/files/${name}`, import.meta.url));
+      const world = negating({ [name]: bytes });
+      const { code, stdout, stderr } = await run(world, name, '--value', 'value', '--as', 'office');
+      expect([code, stdout]).toEqual([0, RESULT]);
+      expect(stderr).toContain(
+        name.endsWith('arrow')
+          ? 'nested columns left out: tags, pair\n'
+          : 'columns of intervals or BSON left out: span\n',
+      );
+      const blob = await run(world, name, '--value', 'blob', '--as', 'office');
+      expect([blob.code, blob.stderr]).toEqual([
+        1,
+        expect.stringContaining(
+          name.endsWith('arrow') ? 'blob: an object is not a number' : 'a text in the column blob is not UTF-8',
+        ),
+      ]);
+    },
+  );
 
   it('nested columns are left out, which the summary says', async () => {
     const bytes = readFileSync(new URL('../formats/files/duckdb-nested.parquet', import.meta.url));

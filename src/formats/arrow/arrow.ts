@@ -120,8 +120,8 @@ function ofLength({ buffer, byteOffset }: Uint8Array, bytes: Uint8Array): Uint8A
 
 /** Whether a cell is a list or a record, of which no sample can be made. */
 function isNested(type: Arrow.DataType, { DataType }: Pick<typeof Arrow, 'DataType'>): boolean {
-  const kinds = [DataType.isStruct, DataType.isList, DataType.isFixedSizeList, DataType.isMap, DataType.isUnion];
-  return kinds.some((isKind) => isKind(type));
+  const { isStruct, isList, isLargeList, isFixedSizeList, isMap, isUnion } = DataType;
+  return [isStruct, isList, isLargeList, isFixedSizeList, isMap, isUnion].some((isKind) => isKind(type));
 }
 
 function typedColumn(

@@ -3,6 +3,7 @@ import { WindrowError } from '../../core/errors.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
 import type { Cells } from '../table/cells.js';
 import {
+  checkTexts,
   clockTexts,
   decimals,
   localTimes,
@@ -10,6 +11,7 @@ import {
   openTyped,
   SAMPLE_ROWS,
   type TypedColumn,
+  textOfBytes,
   wholeOf,
 } from '../table/typed-columns.js';
 import { checkIsOne } from './check-one.js';
@@ -28,23 +30,23 @@ const parsers: Partial<ParquetParsers> = {
   dateFromDays: (days) => days * 86_400_000,
 };
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 // Of cells. Statistics may end within a character.
 const cellParsers: Partial<ParquetParsers> = {
   ...parsers,
-  stringFromBytes: (bytes) => {
-    try {
-      return bytes && utf8.decode(bytes);
-    } catch {
-      throw new Error('a text in it is not UTF-8');
-    }
-  },
-  // `null` is a value of JSON, and no missing cell.
-  jsonFromBytes: (bytes) => bytes && (JSON.parse(utf8.decode(bytes)) ?? 'null'),
+  stringFromBytes: (bytes) => bytes && textOfBytes(bytes),
+  jsonFromBytes: (bytes) => bytes && jsonOf(textOfBytes(bytes)),
   // See `asDigits`: nothing else is read as geometry.
   geometryFromBytes: (bytes) => bytes?.slice(),
 };
+
+// `null` is a value of JSON, and no missing cell; what is no JSON stays as it is.
+function jsonOf(text: string | Uint8Array): unknown {
+  try {
+    return typeof text === 'string' ? (JSON.parse(text) ?? text) : text;
+  } catch {
+    return text;
+  }
+}
 
 // Far from 1970 a double does not hold all microseconds, so that dividing one would round twice.
 function nearestMs(micros: bigint): number {
@@ -63,29 +65,13 @@ async function read(
   try {
     const metadata = await parquetMetadataAsync(file, { parsers });
     await checkIsOne(file, metadata);
-    const { elements, nested } = columnsOf(metadata);
+    const { elements, nested, others } = columnsOf(metadata);
     const columns = elements.map((element) => typedColumn(element, options));
     for (const [i, { scale }] of columns.entries()) if (scale !== undefined) asDigits(elements[i]!);
     const names = elements.map(({ name }) => name);
-    // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
-    const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
-      const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
-      for (const { name, chunk, rowCount, from } of chunksOf(metadata, wanted, rowStart, rowEnd)) {
-        const element = elements[names.indexOf(name)]!;
-        const end = Math.min(rowCount, rowEnd - from);
-        const read = await readChunk({ ...reading, file, root: metadata.schema[0]! }, element, chunk, rowCount, end);
-        // The pages of a damaged column may end early.
-        if (read.length < end) throw new Error(`the column ${name} has fewer values than rows`);
-        const column = cells.get(name)!;
-        for (let row = Math.max(0, rowStart - from); row < end; row++) column.push(read[row]);
-      }
-      return columns.map(({ name, scale, clockUnits }) => {
-        const column = cells.get(name);
-        if (column === undefined) return undefined;
-        if (clockUnits !== undefined) return clockTexts(column, clockUnits);
-        return scale === undefined ? column : decimals(column, scale);
-      });
-    };
+    const table = { ...reading, file, root: metadata.schema[0]!, metadata, elements, columns };
+    const readRows = (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> =>
+      readCells(table, wanted, rowStart, rowEnd);
     const rowCount = Number(metadata.num_rows);
     const groupRows = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
     if (groupRows !== rowCount) throw new Error(`it has ${rowCount} rows, its row groups have ${groupRows}`);
@@ -100,9 +86,13 @@ async function read(
     let from = 0;
     for (const [index, { num_rows: count }] of metadata.row_groups.entries()) {
       const to = from + Number(count);
-      if (isPassed(index)) reader.pass(naming.length === 0 ? [] : await readRows(naming, from, to), to - from);
-      else {
+      if (isPassed(index)) {
+        const cells = naming.length === 0 ? [] : await readRows(naming, from, to);
+        for (const column of reader.nameColumns()) checkTexts(columns[column]!, cells[column]);
+        reader.pass(cells, to - from);
+      } else {
         const cells = await readRows(used, from, to);
+        for (const column of reader.usedColumns()) checkTexts(columns[column]!, cells[column]);
         const first = from;
         if (columns[timeColumn]!.isLocal) cells[timeColumn] = localTimes(cells[timeColumn] ?? []);
         reader.take(cells, to - from, (row) => ({ line: first + row + 1, text: '' }), onChunk);
@@ -111,8 +101,10 @@ async function read(
       from = to;
     }
     const summary = reader.summary();
-    if (nested.length === 0) return summary;
-    return { ...summary, notes: [...summary.notes, nestedNote(nested)] };
+    const notes = [...summary.notes];
+    if (nested.length > 0) notes.push(nestedNote(nested));
+    if (others.length > 0) notes.push(`columns of intervals or BSON left out: ${others.join(', ')}`);
+    return { ...summary, notes };
   } catch (error) {
     if (error instanceof WindrowError || !(error instanceof Error)) throw error;
     throw new WindrowError('file.format', `${source.name}: cannot be read as a Parquet file (${error.message})`, {
@@ -121,23 +113,55 @@ async function read(
   }
 }
 
-/** The flat columns, and the names of those that hold lists or records, of which no series can be made. */
-function columnsOf({ schema }: FileMetaData): { readonly elements: SchemaElement[]; readonly nested: string[] } {
+/**
+ * The flat columns, and the names of those of which no series can be made: lists and records, and others that hyparquet
+ * cannot read.
+ */
+function columnsOf({ schema }: FileMetaData) {
   const elements: SchemaElement[] = [];
   const nested: string[] = [];
+  const others: string[] = [];
   // The root comes first, and the children of an element follow it.
   for (let at = 1; at < schema.length; at = afterChildren(schema, at)) {
     const element = schema[at]!;
     if (element.num_children || element.repetition_type === 'REPEATED') nested.push(element.name);
+    else if (element.converted_type === 'INTERVAL' || element.converted_type === 'BSON') others.push(element.name);
     else elements.push(element);
   }
-  return { elements, nested };
+  return { elements, nested, others };
 }
 
 function afterChildren(schema: readonly SchemaElement[], at: number): number {
   let next = at + 1;
   for (let child = schema[at]?.num_children ?? 0; child > 0; child--) next = afterChildren(schema, next);
   return next;
+}
+
+/** Reads some columns of the rows `rowStart` to `rowEnd` (exclusive). */
+async function readCells(
+  table: Reading & { metadata: FileMetaData; elements: readonly SchemaElement[]; columns: readonly TypedColumn[] },
+  wanted: readonly string[],
+  rowStart: number,
+  rowEnd: number,
+): Promise<Cells[]> {
+  const { metadata, elements, columns } = table;
+  const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
+  for (const { name, chunk, rowCount, from } of chunksOf(metadata, wanted, rowStart, rowEnd)) {
+    const element = elements.find((one) => one.name === name)!;
+    const end = Math.min(rowCount, rowEnd - from);
+    const read = await readChunk(table, element, chunk, rowCount, end);
+    // The pages of a damaged column may end early.
+    if (read.length < end) throw new Error(`the column ${name} has fewer values than rows`);
+    const column = cells.get(name)!;
+    if (column.length === 0 && from >= rowStart && read.length === end) cells.set(name, read);
+    else for (let row = Math.max(0, rowStart - from); row < end; row++) column.push(read[row]);
+  }
+  return columns.map(({ name, scale, clockUnits }) => {
+    const column = cells.get(name);
+    if (column === undefined) return undefined;
+    if (clockUnits !== undefined) return clockTexts(column, clockUnits);
+    return scale === undefined ? column : decimals(column, scale);
+  });
 }
 
 /** How cells are read. */
@@ -151,7 +175,8 @@ function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn
   const scale = scaleOf(column);
   const isOther = (column.type === 'BYTE_ARRAY' && scale === undefined) || clockUnits !== undefined;
   const type = isTime(column) ? 'time' : isOther ? 'other' : 'number';
-  const told = { isLocal: isLocal(column, options), isDate: isDate(column), clockUnits, scale };
+  const areTexts = column.type === 'BYTE_ARRAY' && scale === undefined;
+  const told = { isLocal: isLocal(column, options), isDate: isDate(column), clockUnits, scale, areTexts };
   return { name: column.name, type, ...told };
 }
 

@@ -10,3 +10,10 @@ for codec in ("lz4", "zstd"):
     feather.write_feather(table, f"pyarrow-{codec}.feather", compression=codec)
 spare = table.append_column("spare", pa.nulls(3, pa.float64()))
 parquet.write_table(spare, "pyarrow-lz4.parquet", compression="lz4")
+
+# Columns that nobody reads: bytes that are no text, and lists of 64-bit and of fixed length.
+blob = pa.array([b"\xff\x00", b"", None])
+tags = pa.array([["a"], [], None], pa.large_list(pa.string()))
+pair = pa.array([[1, 2], [3, 4], None], pa.list_(pa.int32(), 2))
+beside = pa.table({"timestamp": table["timestamp"], "blob": blob, "tags": tags, "pair": pair, "value": table["office"]})
+feather.write_feather(beside, "beside.arrow", compression="uncompressed")
