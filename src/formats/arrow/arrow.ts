@@ -111,7 +111,7 @@ function aligned(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
 }
 
-/** Compares what was unpacked with its length, which stands in the eight bytes before. apache-arrow passes them over. */
+/** Compares what was unpacked with its length in the eight bytes before, which apache-arrow passes over. */
 function ofLength({ buffer, byteOffset }: Uint8Array, bytes: Uint8Array): Uint8Array {
   const length = new DataView(buffer, byteOffset - 8, 8).getBigInt64(0, true);
   if (length !== BigInt(bytes.length)) throw new Error(`a buffer has ${bytes.length} bytes instead of ${length}`);

@@ -56,7 +56,7 @@ function faultOf(part: Arrow.Data, types: typeof Arrow.DataType): string | undef
   if (types.isNull(type)) return undefined;
   if (nullCount > 0) {
     if (nullBitmap.length * 8 < length) return 'fewer values than rows';
-    const found = length - bitCountOf(nullBitmap, length);
+    const found = zeroCountOf(nullBitmap, length);
     if (found !== nullCount) return `${found} missing values, but ${nullCount} according to its head`;
   }
   // apache-arrow writes no values for nulls that it appends.
@@ -68,11 +68,11 @@ function faultOf(part: Arrow.Data, types: typeof Arrow.DataType): string | undef
   return undefined;
 }
 
-/** How many of the first bits are set. */
-function bitCountOf(bytes: Uint8Array, length: number): number {
+/** How many of the first bits are 0. */
+function zeroCountOf(bytes: Uint8Array, length: number): number {
   let count = 0;
   for (let at = 0; at < length; at += 8) {
-    let rest = bytes[at >> 3]! & (length - at < 8 ? (1 << (length - at)) - 1 : 255);
+    let rest = ~bytes[at >> 3]! & (length - at < 8 ? (1 << (length - at)) - 1 : 255);
     for (; rest !== 0; rest &= rest - 1) count++;
   }
   return count;

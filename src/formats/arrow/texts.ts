@@ -14,10 +14,12 @@ const known = new WeakMap<Arrow.Vector, readonly unknown[]>();
  * byte order mark and replaces what is not UTF-8, so that two names would be one.
  */
 export function textsOf(column: Arrow.Vector, types: typeof Arrow.DataType): unknown[] {
-  return column.data.flatMap((part) => {
+  const cells: unknown[] = [];
+  for (const part of column.data) {
     const cellAt = types.isDictionary(part.type) ? dictionaryReader(part, types) : textReader(part, types);
-    return Array.from({ length: part.length }, (_, row) => (part.getValid(row) ? cellAt(row) : null));
-  });
+    for (let row = 0; row < part.length; row++) cells.push(part.getValid(row) ? cellAt(row) : null);
+  }
+  return cells;
 }
 
 function dictionaryReader({ dictionary, values }: Arrow.Data, types: typeof Arrow.DataType): (row: number) => unknown {
