@@ -668,6 +668,13 @@ describe('files written by other tools', () => {
     },
   );
 
+  it('a nested column that has the name of another is left out, too', async () => {
+    const bytes = readFileSync(new URL('../formats/files/equal-names.arrow', import.meta.url));
+    const ended = await run(negating({ 'x.arrow': bytes }), 'x.arrow');
+    expect(ended).toMatchObject({ code: 0, stdout: RESULT });
+    expect(ended.stderr).toContain('nested columns left out: office\n');
+  });
+
   it('nested columns are left out, which the summary says', async () => {
     const bytes = readFileSync(new URL('../formats/files/duckdb-nested.parquet', import.meta.url));
     const ended = await run(negating({ 'nested.parquet': bytes }), 'nested.parquet');

@@ -158,7 +158,7 @@ test.each(['pages-v1.parquet', 'pages-v2.parquet'])('a changed bit makes no miss
   expect(faults.join('\n')).toContain(reason);
 });
 
-test('a file of Polars, which tells the missing values of a column for each of its pages, is no damaged one', async () => {
+test('a file of Polars, which tells the missing values once for each page, is no damaged one', async () => {
   const { values } = await read(parquet, fileOf('polars-pages.parquet'));
   const expected = Array.from({ length: 200 }, (_, i) => i % 7).filter((_, i) => i % 3 > 0);
   expect(values).toEqual(expected);

@@ -64,7 +64,9 @@ async function read(
     for await (const batch of batches) {
       schema ??= String(batch.schema);
       if (String(batch.schema) !== schema) throw new Error('of the streams in it, a later one has other columns');
-      const fields = [...batch.schema.fields.entries()];
+      // Of columns of one name, the schema has the type of the last.
+      const typeAt = (index: number): Arrow.DataType => batch.data.children[index]!.type;
+      const fields = batch.schema.fields.map(({ name }, index) => [index, { name, type: typeAt(index) }] as const);
       const flat = fields.filter(([, { type }]) => !isNested(type, arrows));
       nested = fields.filter((field) => !flat.includes(field)).map(([, { name }]) => name);
       const columns = flat.map(([, field]) => typedColumn(field, options, arrows));
@@ -125,7 +127,7 @@ function isNested(type: Arrow.DataType, { DataType }: Pick<typeof Arrow, 'DataTy
 }
 
 function typedColumn(
-  { name, type: given }: Field,
+  { name, type: given }: Pick<Field, 'name' | 'type'>,
   { timezone }: FormatOptions,
   { DataType }: Pick<typeof Arrow, 'DataType'>,
 ): TypedColumn {

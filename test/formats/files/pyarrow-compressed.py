@@ -17,3 +17,9 @@ tags = pa.array([["a"], [], None], pa.large_list(pa.string()))
 pair = pa.array([[1, 2], [3, 4], None], pa.list_(pa.int32(), 2))
 beside = pa.table({"timestamp": table["timestamp"], "blob": blob, "tags": tags, "pair": pair, "value": table["office"]})
 feather.write_feather(beside, "beside.arrow", compression="uncompressed")
+
+# A record and a number of one name.
+record = pa.array([{"x": 1.0}] * 3)
+equal = pa.Table.from_arrays([table["timestamp"], record, table["office"]], ["timestamp", "office", "office"])
+with pa.ipc.new_file("equal-names.arrow", equal.schema) as writer:
+    writer.write_table(equal)
