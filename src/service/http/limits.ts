@@ -17,8 +17,8 @@ const DELAY_RESOLUTION_MS = 10;
  * Decides at each check whether the process is overloaded, by the mean delay of the event loop since the check before.
  * One late check is a stall that is over, as at a start on a busy machine; two in a row are overload.
  *
- * @returns takes the delay in milliseconds. NaN, where none was measured, changes nothing: after a long turn of the loop
- * the check can come before the measurement.
+ * @returns takes the delay in milliseconds. NaN, where none was measured, changes nothing: after a long turn the check
+ * can come before the measurement.
  */
 export function createOverload(delayMsMax: number): (delayMs: number) => boolean {
   let wasLate = false;
