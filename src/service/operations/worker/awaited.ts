@@ -77,8 +77,8 @@ async function settledMs(search: Search, item: Item): Promise<number> {
 
 /**
  * The items of other shards whose results this one copies, if these may change: as an item has work to do now or tries
- * again later, be it this one or another whose results it rests on, in any shard. What such a stream computes next follows
- * its newest checkpoint, unless it rests on another.
+ * again later, be it this one or another whose results it rests on, in any shard. What such a stream computes next
+ * follows its newest checkpoint, unless it rests on another.
  */
 export async function findBusyElsewhere(
   { storage, samples, placements, clock }: ServiceContext,

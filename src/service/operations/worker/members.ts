@@ -149,8 +149,8 @@ export class PatternMembers {
   }
 
   /**
-   * Has the patterns that may read one of the series check all series, in transactions to come. One that does so already
-   * goes on to the last before it begins again: it would never come to those that are new while more and more appear.
+   * Has the patterns that may read one of the series check all series, in transactions to come. One that does so goes
+   * on to the last before it begins again: it would never come to those that are new while more and more appear.
    */
   async #fallBehind(session: MemberSession, changes: readonly SeriesChange[]): Promise<void> {
     for (const pattern of this.#patterns) {

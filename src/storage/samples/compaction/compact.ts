@@ -72,8 +72,8 @@ export class Compaction {
   }
 
   /**
-   * Keeps the rows of the round that ends, and those of rounds before as long as they are recent and few, for followers of
-   * the log that lag or connect again.
+   * Keeps the rows of the round that ends, and those of rounds before as long as they are recent and few, for followers
+   * of the log that lag or connect again.
    *
    * @returns the commit up to which the log is deleted.
    */

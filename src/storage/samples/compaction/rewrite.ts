@@ -244,7 +244,7 @@ export interface Sizes {
   /** The limits of a round, so that the rows it reads fit into their cache. */
   readonly roundSamplesMax: number;
   readonly roundChangesMax: number;
-  /** For how long rows stay in the log once they are in segments, and how many samples at most; one round does anyway. */
+  /** For how long rows stay in the log once they are in segments, and how many samples; one round does anyway. */
   readonly keptMs: number;
   readonly keptCostMax: number;
 }
