@@ -241,9 +241,9 @@ function* chunksOf({ row_groups: groups }: FileMetaData, wanted: readonly string
     const to = from + Number(count);
     for (const { meta_data: data } of columns) {
       const name = data?.path_in_schema[0] ?? '';
-      const isWanted = data?.path_in_schema.length === 1 && wanted.includes(name);
-      if (isWanted && from < to && from < rowEnd && to > rowStart)
-        yield { name, chunk: data, rowCount: to - from, from };
+      const isWithin = from < to && from < rowEnd && to > rowStart;
+      if (data?.path_in_schema.length !== 1 || !isWithin || !wanted.includes(name)) continue;
+      yield { name, chunk: data, rowCount: to - from, from };
     }
     from = to;
   }
