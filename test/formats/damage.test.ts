@@ -124,13 +124,31 @@ test('pages of a Parquet file are compared with their checksums', async () => {
   );
 });
 
-test('a Parquet page whose head is impossible is refused: hyparquet would read some of them for ever', async () => {
-  const bytes = fileOf('pages-v2.parquet');
+/** A file with each bit before its index changed, one at a time. */
+function* withChangedBits(bytes: Uint8Array): Generator<Uint8Array> {
   const indexBytes = new DataView(bytes.buffer, bytes.length - 8).getUint32(0, true);
-  const messages = new Set<string>();
   for (let bit = 32; bit < 8 * (bytes.length - 8 - indexBytes); bit++) {
     const changed = bytes.slice();
     changed[bit >> 3]! ^= 1 << (bit & 7);
+    yield changed;
+  }
+}
+
+/** Why files with a changed bit are refused; checks what is read of the others. */
+async function faultsOfBits(bytes: Uint8Array, check: (values: readonly number[]) => void) {
+  const messages: string[] = [];
+  for (const changed of withChangedBits(bytes)) {
+    const found = await read(parquet, changed).catch((error: unknown) => error);
+    if (found instanceof WindrowError) messages.push(found.message);
+    else check((found as { values: number[] }).values);
+  }
+  return messages;
+}
+
+test('a Parquet page whose head is impossible is refused: hyparquet would read some of them for ever', async () => {
+  const bytes = fileOf('pages-v2.parquet');
+  const messages = new Set<string>();
+  for (const changed of withChangedBits(bytes)) {
     for (const error of await pageErrors(changed)) if (error !== undefined) messages.add((error as Error).message);
   }
   expect(messages).toContain('a page of the column office has a head that no page has, so the file is damaged');
@@ -141,15 +159,7 @@ test.each(['pages-v1.parquet', 'pages-v2.parquet'])('a changed bit makes no miss
   const bytes = fileOf(name);
   const { values } = await read(parquet, bytes);
   expect(values).toHaveLength(35);
-  const indexBytes = new DataView(bytes.buffer, bytes.length - 8).getUint32(0, true);
-  const messages: string[] = [];
-  for (let bit = 32; bit < 8 * (bytes.length - 8 - indexBytes); bit++) {
-    const changed = bytes.slice();
-    changed[bit >> 3]! ^= 1 << (bit & 7);
-    const found = await read(parquet, changed).catch((error: unknown) => error);
-    if (found instanceof WindrowError) messages.push(found.message);
-    else expect((found as { values: number[] }).values, `bit ${bit}`).toHaveLength(35);
-  }
+  const messages = await faultsOfBits(bytes, (found) => expect(found).toHaveLength(35));
   const faults = messages.map((text) => text.replace(/.*cannot be read: (.*)\)$/, '$1'));
   expect(faults).toContain('a value of it is not in the dictionary');
   const reason = name.includes('v2')
@@ -167,15 +177,7 @@ test('a file of Polars, which tells the missing values once for each page, is no
 test('pages that are packed with gzip are compared with its checksums', async () => {
   const bytes = fileOf('pages-gzip.parquet');
   const { values } = await read(parquet, bytes);
-  const indexBytes = new DataView(bytes.buffer, bytes.length - 8).getUint32(0, true);
-  const messages: string[] = [];
-  for (let bit = 32; bit < 8 * (bytes.length - 8 - indexBytes); bit++) {
-    const changed = bytes.slice();
-    changed[bit >> 3]! ^= 1 << (bit & 7);
-    const found = await read(parquet, changed).catch((error: unknown) => error);
-    if (found instanceof WindrowError) messages.push(found.message);
-    else expect((found as { values: number[] }).values, `bit ${bit}`).toEqual(values);
-  }
+  const messages = await faultsOfBits(bytes, (found) => expect(found).toEqual(values));
   const fault = 'a page of the column office cannot be read: its content does not match its checksum';
   expect(messages.join('\n')).toContain(fault);
 });
