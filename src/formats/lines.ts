@@ -1,67 +1,91 @@
 import { WindrowError } from '../core/errors.js';
+import { LINE_FEED } from './csv/bytes.js';
 import type { CsvSummary } from './csv/options.js';
 import type { FormatOptions, FormatSource } from './format.js';
 import { SKIP_ROWS } from './table/read-text.js';
 
-/** A line of a text file without its line end. Numbers count from 1. */
+/** Where a line lies within bytes, without its line feed, or a value that begins on it. Numbers count from 1. */
+export interface LineRange {
+  readonly from: number;
+  readonly until: number;
+  readonly line: number;
+}
+
+/** A line as text. */
 export interface TextLine {
   readonly text: string;
   readonly number: number;
 }
 
 export const LINE_LENGTH_MAX = 4_194_304;
+export const TOO_LONG = `is longer than ${LINE_LENGTH_MAX} bytes`;
 
-/** The lines of a file in UTF-8, some at a time. */
-export async function* textLines({ name, blocks }: FormatSource): AsyncGenerator<readonly TextLine[]> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
-  let number = 0;
-  const decode = (bytes?: Uint8Array): string => {
-    try {
-      return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
-    } catch (error) {
-      throw notUtf8(name, number + 1, bytes ?? new Uint8Array(), error);
+/** Finds the lines in the bytes of a file. */
+export class LineScan {
+  /** Where the line begins that is not whole yet, after `take`, and its number. */
+  restFrom = 0;
+  startLine = 1;
+
+  /** The lines that end within the bytes, in the first `known` of which none does. */
+  take(bytes: Uint8Array, known: number): LineRange[] {
+    const found: LineRange[] = [];
+    let from = 0;
+    for (let at = bytes.indexOf(LINE_FEED, known); at >= 0; at = bytes.indexOf(LINE_FEED, from)) {
+      found.push({ from, until: at, line: this.startLine++ });
+      from = at + 1;
     }
-  };
-  for await (const block of blocks()) {
-    const lines = (rest + decode(block)).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > LINE_LENGTH_MAX) {
-      throw new WindrowError(
-        'file.format',
-        `${name}, line ${number + 1}: is longer than ${LINE_LENGTH_MAX} characters`,
-      );
-    }
-    yield lines.map((line) => ({ text: line.replace(/\r$/, ''), number: ++number }));
+    this.restFrom = from;
+    return found;
   }
-  rest += decode();
-  if (rest !== '') yield [{ text: rest, number: ++number }];
+
+  /** The last line, if no line feed ends it. */
+  end(rest: Uint8Array): readonly LineRange[] {
+    return rest.length === 0 ? [] : [{ from: 0, until: rest.length, line: this.startLine }];
+  }
 }
 
-/**
- * The text of some bytes of a file in UTF-8.
- *
- * @param line on which they begin.
- */
-export function decodeText(bytes: Uint8Array, fileName: string, line: number): string {
+/** The lines of a file, some at a time. */
+export async function* lineRanges({ name, blocks }: FormatSource): AsyncGenerator<{
+  readonly bytes: Uint8Array;
+  readonly lines: readonly LineRange[];
+}> {
+  const scan = new LineScan();
+  let rest: Uint8Array = new Uint8Array();
+  for await (const block of blocks()) {
+    const bytes = joined(rest, block);
+    yield { bytes, lines: scan.take(bytes, rest.length) };
+    rest = bytes.subarray(scan.restFrom);
+    if (rest.length > LINE_LENGTH_MAX) {
+      throw new WindrowError('file.format', `${name}, line ${scan.startLine}: ${TOO_LONG}`);
+    }
+  }
+  yield { bytes: rest, lines: scan.end(rest) };
+}
+
+/** Bytes of its own, as those of a block are valid until the next one. */
+export function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(a.length + b.length);
+  bytes.set(a);
+  bytes.set(b, a.length);
+  return bytes;
+}
+
+/** @throws WindrowError if it is not UTF-8. */
+export function textOfRange(bytes: Uint8Array, { from, until, line }: LineRange, fileName: string): string {
+  const ofRange = bytes.subarray(from, until);
   try {
-    return utf8.decode(bytes);
+    return utf8.decode(ofRange);
   } catch (error) {
-    throw notUtf8(fileName, line, bytes, error);
+    const at = line + lineFeedsBeforeFault(ofRange);
+    throw new WindrowError('file.format', `${fileName}, line ${at}: is not UTF-8 text`, { cause: error });
   }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function notUtf8(fileName: string, line: number, bytes: Uint8Array, cause: unknown): WindrowError {
-  const at = line + lineFeedsBeforeFault(bytes);
-  return new WindrowError('file.format', `${fileName}, line ${at}: is not UTF-8 text`, { cause });
-}
-
 function lineFeedsBeforeFault(bytes: Uint8Array): number {
-  // A block may begin within a character. The first one that cannot be read is shown as U+FFFD.
-  const start = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
-  const text = new TextDecoder().decode(bytes.subarray(Math.max(0, start)));
+  // What cannot be read is shown as U+FFFD.
+  const text = new TextDecoder().decode(bytes);
   return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split('\n').length - 1;
 }
 

@@ -1,7 +1,8 @@
 // One array of objects is read as its elements would be, one a line.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jsonValues, textOfValue } from '../../src/formats/ndjson/json-values.js';
+import { textOfRange } from '../../src/formats/lines.js';
+import { jsonValues } from '../../src/formats/ndjson/json-values.js';
 import { ndjson } from '../../src/formats/ndjson/ndjson.js';
 
 const encoder = new TextEncoder();
@@ -27,7 +28,7 @@ function sourceOf(text: string, cuts: readonly number[]) {
 async function textsOf(text: string, cuts: readonly number[]) {
   const texts: { text: string; number: number }[] = [];
   for await (const { bytes, values } of jsonValues(sourceOf(text, cuts))) {
-    for (const value of values) texts.push({ text: textOfValue(bytes, value, 'x.json'), number: value.line });
+    for (const value of values) texts.push({ text: textOfRange(bytes, value, 'x.json').trim(), number: value.line });
   }
   return texts;
 }

@@ -1,52 +1,15 @@
 // Rows that are read without JSON.parse give what it would have given: samples, counts, faults with their lines.
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import type { RejectedRow } from '../../src/formats/csv/options.js';
 import type { FormatOptions } from '../../src/formats/format.js';
 import { ndjson } from '../../src/formats/ndjson/ndjson.js';
+import { readText } from './reading.js';
 
 /** So many rows decide what the fields are; only those after them are read otherwise. */
 const SAMPLE_LINES = 400;
 
-/** @param cuts where blocks of the file end, in bytes from its end. */
-async function read(text: string, options: Partial<FormatOptions> = {}, cuts: readonly number[] = []) {
-  const bytes = new TextEncoder().encode(text);
-  const ends = [...cuts.map((cut) => Math.max(0, bytes.length - cut)).sort((a, b) => a - b), bytes.length];
-  async function* blocks() {
-    for (const [i, end] of ends.entries()) yield bytes.slice(ends[i - 1] ?? 0, end);
-  }
-  const samples = new Map<string, [number, number][]>();
-  const rejected: object[] = [];
-  const lines: number[] = [];
-  const summary = await ndjson.read(
-    { name: 'x', blocks },
-    {
-      fileName: 'x',
-      onBadRow: 'skip',
-      onReject: (row) => rejected.push(faultOf(row)),
-      ...options,
-    },
-    {
-      onChunk: (chunk, line) => {
-        lines.push(line);
-        for (const { timeseriesId, metric, timeMs, value } of chunk) {
-          const key = JSON.stringify([timeseriesId, metric]);
-          const all = samples.get(key) ?? [];
-          samples.set(key, all);
-          for (const [i, time] of timeMs.entries()) all.push([time, value[i]!]);
-        }
-      },
-      isStopped: () => false,
-    },
-  );
-  return { summary, samples, rejected, lines };
-}
-
-/** Without the text of the row, which the two write differently. */
-function faultOf({ line, reason, text: cell, column }: RejectedRow) {
-  const isUnread = reason.startsWith('cannot be read');
-  return { line, column, reason: reason.split(', received')[0], ...(isUnread ? {} : { cell }) };
-}
+const read = (text: string, options: Partial<FormatOptions> = {}, cuts: readonly number[] = []) =>
+  readText(ndjson, text, options, cuts);
 
 const blank = fc.constantFrom('', '', '', ' ', '\t', '  ');
 const number = fc.oneof(

@@ -80,6 +80,7 @@ async function read(
       if (isStopped()) return undefined;
     }
     takeWaiting();
+    (reader as TableReader | undefined)?.flush((chunk) => onChunk(chunk, rows));
     if (isStopped()) return undefined;
   } catch (error) {
     if (error instanceof WindrowError || !(error instanceof Error)) throw error;

@@ -1,8 +1,10 @@
-import { describeValue } from '../../core/errors.js';
+import type { CsvSummary } from '../csv/options.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
-import { BadLines, type TextLine, textLines } from '../lines.js';
+import { BadLines, type LineRange, lineRanges, textOfRange } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader } from '../table/table-reader.js';
+import { parsePoint, unitFault } from './point.js';
+import { UsualLines } from './usual-lines.js';
 
 /**
  * The line protocol of InfluxDB: `weather,location=office temperature=21.5,humidity=48i 1704067200000000000`. A series
@@ -12,139 +14,86 @@ import { TableReader } from '../table/table-reader.js';
 export const lineProtocol: Format = { name: 'line-protocol', extensions: ['lp'], read: readLines };
 
 const COLUMNS = ['_time', '_series', '_field', '_value'];
-const BATCH_ROWS = 4096;
-
-interface Point {
-  readonly series: string;
-  readonly time: string;
-  readonly fields: readonly (readonly [name: string, value: FieldValue])[];
-}
-
-/** A number as it is written, a boolean, or a text. */
-type FieldValue = string | boolean | { readonly text: string };
 
 async function readLines(
   source: FormatSource,
   options: FormatOptions,
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
-  const { timeFormat } = options;
-  const columns = COLUMNS.map((name) => factsOf(name, []));
-  const roles = { time: ['_time'], series: ['_series'], value: ['_value'] };
-  const asPoints = { ...roles, timeFormat: timeFormat ?? 'ns', areLines: true } as const;
-  const reader = new TableReader(columns, { ...options, ...asPoints }, true);
-  const states = new Set(Object.keys(options.states ?? {}).map((text) => text.toLowerCase()));
-  const texts = new Set<string>();
-  const known = new Map<string, string>();
-  const badLines = new BadLines(options);
-  let rows: { readonly cells: readonly unknown[]; readonly line: number; readonly text: string }[] = [];
-  const take = (): void => {
-    const taken = rows;
-    rows = [];
-    const cells = COLUMNS.map((_, column) => taken.map((row) => row.cells[column]));
-    reader.take(cells, taken.length, (row) => taken[row]!, onChunk);
-  };
-  const takeLine = (line: TextLine): void => {
-    const { text, number } = line;
+  const lines = new Lines(options, onChunk);
+  for await (const { bytes, lines: ranges } of lineRanges(source)) {
+    for (const range of ranges) {
+      lines.take(bytes, range);
+      if (isStopped()) return undefined;
+    }
+  }
+  const summary = lines.end();
+  return isStopped() ? undefined : summary;
+}
+
+/** Takes the lines of a file in their order. */
+class Lines {
+  readonly #options: FormatOptions;
+  readonly #onChunk: FormatListener['onChunk'];
+  readonly #badLines: BadLines;
+  readonly #reader: TableReader;
+  readonly #usual: UsualLines | undefined;
+  readonly #states: ReadonlySet<string>;
+  /** Fields whose texts are left out. */
+  readonly #texts = new Set<string>();
+  readonly #known = new Map<string, string>();
+  #lastLine = 0;
+
+  constructor(options: FormatOptions, onChunk: FormatListener['onChunk']) {
+    const { timeFormat = 'ns', states = {} } = options;
+    this.#options = options;
+    this.#onChunk = onChunk;
+    this.#badLines = new BadLines(options);
+    const columns = COLUMNS.map((name) => factsOf(name, []));
+    const roles = { time: ['_time'], series: ['_series'], value: ['_value'] };
+    this.#reader = new TableReader(columns, { ...options, ...roles, timeFormat, areLines: true }, true);
+    this.#states = new Set(Object.keys(states).map((text) => text.toLowerCase()));
+    this.#usual = UsualLines.of(options, this.#reader, this.#texts);
+  }
+
+  take(bytes: Uint8Array, range: LineRange): void {
+    if (!this.#usual?.take(bytes, range)) this.#takeText(textOfRange(bytes, range, this.#options.fileName), range.line);
+    this.#lastLine = range.line;
+    if (this.#reader.isFull) this.#flush();
+  }
+
+  /** @returns what was read, once all lines are taken. */
+  end(): CsvSummary {
+    this.#flush();
+    const summary = this.#badLines.countedIn(this.#reader.summary());
+    if (this.#texts.size === 0) return summary;
+    return { ...summary, notes: [...summary.notes, `texts left out: ${[...this.#texts].join(', ')}`] };
+  }
+
+  #flush(): void {
+    this.#reader.flush((chunk) => this.#onChunk(chunk, this.#lastLine));
+  }
+
+  #takeText(given: string, line: number): void {
+    const text = given.replace(/\r$/, '');
     if (/^\s*(?:#|$)/.test(text)) return;
-    const parsed = parsePoint(text, known);
-    const point = timeFormat === undefined && typeof parsed !== 'string' ? (unitFault(parsed) ?? parsed) : parsed;
+    const parsed = parsePoint(text, this.#known);
+    const isUnitGiven = this.#options.timeFormat !== undefined;
+    const point = isUnitGiven || typeof parsed === 'string' ? parsed : (unitFault(parsed) ?? parsed);
     if (typeof point === 'string') {
-      badLines.take(line, point);
+      this.#badLines.take({ text, number: line }, point);
       return;
     }
     for (const [name, value] of point.fields) {
       const isText = typeof value === 'object';
-      if (isText && !states.has(value.text.trim().toLowerCase())) texts.add(name);
+      if (isText && !this.#states.has(value.text.trim().toLowerCase())) this.#texts.add(name);
       else {
         const cell = isText ? value.text : doubleOr(value);
-        rows.push({ cells: [point.time, point.series, name, cell], line: number, text });
+        const cells = [[point.time], [point.series], [name], [cell]];
+        this.#reader.take(cells, 1, () => ({ line, text }), this.#onChunk);
       }
     }
-    if (rows.length >= BATCH_ROWS) take();
-  };
-  for await (const lines of textLines(source)) {
-    for (const line of lines) {
-      takeLine(line);
-      if (isStopped()) return undefined;
-    }
   }
-  take();
-  if (isStopped()) return undefined;
-  const summary = badLines.countedIn(reader.summary());
-  if (texts.size === 0) return summary;
-  return { ...summary, notes: [...summary.notes, `texts left out: ${[...texts].join(', ')}`] };
-}
-
-/**
- * A parsed line, or what is wrong with it.
- *
- * @param known the series of measurements with tags, as they are written, to which this one is added.
- */
-function parsePoint(text: string, known: Map<string, string>): Point | string {
-  const [key, fields, time, ...more] = splitAt(text.trim(), ' ', 1).filter((part) => part !== '');
-  if (key === undefined || fields === undefined || more.length > 0) {
-    return `expected \`measurement,tag=value field=1 time\`, received ${describeValue(text)}`;
-  }
-  if (time === undefined) return 'the line has no time; without one, InfluxDB takes that of its clock';
-  const series = known.get(key) ?? seriesOf(key);
-  if (typeof series !== 'string') return series.problem;
-  known.set(key, series);
-  const values: (readonly [string, FieldValue])[] = [];
-  for (const field of splitAt(fields, ',')) {
-    const [name, value, ...others] = splitAt(field, '=');
-    if (!name || !value) return `the field ${describeValue(field)}: expected \`name=value\``;
-    if (others.length > 0) return `the field ${name} has several values; a text stands in quotes`;
-    const read = readField(value);
-    if (read === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
-    values.push([plain(name), read]);
-  }
-  const repeated = values.length === 1 ? undefined : repeatedName(values);
-  if (repeated !== undefined) return `the field ${repeated} has several values`;
-  return { series, time, fields: values };
-}
-
-function repeatedName(values: readonly (readonly [string, unknown])[]): string | undefined {
-  const names = new Set<string>();
-  for (const [name] of values) {
-    if (names.has(name)) return name;
-    names.add(name);
-  }
-  return undefined;
-}
-
-/** The series of a measurement with its tags, or what is wrong with them. */
-function seriesOf(key: string): string | { readonly problem: string } {
-  const [measurement = '', ...tagTexts] = splitAt(key, ',', Number.POSITIVE_INFINITY);
-  if (measurement === '') return { problem: 'the line has no measurement' };
-  const tags = new Map<string, string>();
-  for (const tag of tagTexts) {
-    const [name, value, ...others] = splitAt(tag, '=', Number.POSITIVE_INFINITY).map(plain);
-    if (!name || !value || others.length > 0) {
-      return { problem: `the tag ${describeValue(tag)}: expected \`name=value\`` };
-    }
-    if (tags.has(name)) return { problem: `the tag ${name} has several values` };
-    tags.set(name, value);
-  }
-  const sorted = [...tags].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}=${value}`);
-  return [plain(measurement), ...sorted].join(',');
-}
-
-/** What is wrong with a time that would be in the first months of 1970 if it counted nanoseconds. */
-function unitFault({ time }: Point): string | undefined {
-  const { length } = time;
-  if (!/^[1-9]\d{8,15}$/.test(time)) return undefined;
-  const unit = length < 12 ? 's' : length < 15 ? 'ms' : 'us';
-  const mend = `say what times count with the option timeFormat (--time-format ${unit}, or ns)`;
-  return `the time ${time} would be in 1970 if it counted nanoseconds; ${mend}`;
-}
-
-function readField(value: string): FieldValue | undefined {
-  if (value.startsWith('"')) return { text: value.slice(1, -1).replace(/\\(["\\])/g, '$1') };
-  if (/^(?:[tT]|true|True|TRUE)$/.test(value)) return true;
-  if (/^(?:[fF]|false|False|FALSE)$/.test(value)) return false;
-  const [, whole] = /^([+-]?\d+)[iu]$/.exec(value) ?? [];
-  return whole ?? /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.exec(value)?.[0];
 }
 
 /** The number that is written, or what is written where that is a boolean or beyond the range of a double. */
@@ -152,26 +101,4 @@ function doubleOr(written: string | boolean): number | string | boolean {
   if (typeof written === 'boolean') return written;
   const value = Number(written);
   return Number.isFinite(value) ? value : written;
-}
-
-// Splits at separators that are neither escaped nor within the quotes of a value. Elsewhere quotes are characters like
-// any other: in names and, before part `quotesFrom`, in a measurement and its tags.
-function splitAt(text: string, separator: string, quotesFrom = 0): string[] {
-  if (!text.includes('"') && !text.includes('\\')) return text.split(separator);
-  const parts = [''];
-  let isQuoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]!;
-    if (char === '\\' && at + 1 < text.length) parts[parts.length - 1] += char + text[++at];
-    else if (char === separator && !isQuoted) parts.push('');
-    else {
-      if (char === '"' && parts.length > quotesFrom && (isQuoted || text[at - 1] === '=')) isQuoted = !isQuoted;
-      parts[parts.length - 1] += char;
-    }
-  }
-  return parts;
-}
-
-function plain(text: string): string {
-  return !text.includes('\\') ? text : text.replace(/\\([,= \\])/g, '$1');
 }

@@ -1,19 +1,12 @@
 import { WindrowError } from '../../core/errors.js';
 import { COMMA, LINE_FEED, QUOTE, SPACE } from '../csv/bytes.js';
 import type { FormatSource } from '../format.js';
-import { decodeText, LINE_LENGTH_MAX } from '../lines.js';
-
-/** Where a JSON value lies within bytes, with white space around it, and the line on which it begins, from 1. */
-export interface ValueRange {
-  readonly from: number;
-  readonly until: number;
-  readonly line: number;
-}
+import { joined, LINE_LENGTH_MAX, type LineRange, LineScan, TOO_LONG } from '../lines.js';
 
 /** Some values of a file. */
 export interface JsonPart {
   readonly bytes: Uint8Array;
-  readonly values: readonly ValueRange[];
+  readonly values: readonly LineRange[];
 }
 
 /** The JSON values of a text in UTF-8, some at a time: one in each line, or the elements of one array. */
@@ -32,19 +25,14 @@ export async function* jsonValues(source: FormatSource): AsyncGenerator<JsonPart
   yield { bytes: rest, values: scan?.end(rest, source.name) ?? [] };
 }
 
-/** The text of a value, without white space around it. */
-export function textOfValue(bytes: Uint8Array, { from, until, line }: ValueRange, fileName: string): string {
-  return decodeText(bytes.subarray(from, until), fileName, line).trim();
-}
-
 interface Scan {
   /** Where the value begins that is not whole yet, after `take`, and on which line. */
   readonly restFrom: number;
   readonly startLine: number;
   /** The values that end within the bytes, of which the first `known` were taken before. */
-  take(bytes: Uint8Array, known: number, fileName: string): ValueRange[];
+  take(bytes: Uint8Array, known: number, fileName: string): LineRange[];
   /** What is left at the end of the file. */
-  end(rest: Uint8Array, fileName: string): readonly ValueRange[];
+  end(rest: Uint8Array, fileName: string): readonly LineRange[];
 }
 
 const BACKSLASH = 0x5c;
@@ -57,34 +45,12 @@ const BRACKET_BIT = 0x20;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 /** White space of this length is not the start of an array. */
 const HEAD_LENGTH = 65_536;
-const TOO_LONG = `is longer than ${LINE_LENGTH_MAX} bytes`;
 
 /** The scan for a file that begins with these bytes; undefined if they are blank, and few. */
 function scanFor(bytes: Uint8Array): Scan | undefined {
   const first = bytes.find((byte) => byte > SPACE && !BYTE_ORDER_MARK.includes(byte));
   if (first === undefined && bytes.length < HEAD_LENGTH) return undefined;
   return first === OPENING_ARRAY ? new ArrayScan() : new LineScan();
-}
-
-/** A value in each line. */
-class LineScan implements Scan {
-  restFrom = 0;
-  startLine = 1;
-
-  take(bytes: Uint8Array, known: number): ValueRange[] {
-    const found: ValueRange[] = [];
-    let from = 0;
-    for (let at = bytes.indexOf(LINE_FEED, known); at >= 0; at = bytes.indexOf(LINE_FEED, from)) {
-      found.push({ from, until: at, line: this.startLine++ });
-      from = at + 1;
-    }
-    this.restFrom = from;
-    return found;
-  }
-
-  end(rest: Uint8Array): readonly ValueRange[] {
-    return rest.length === 0 ? [] : [{ from: 0, until: rest.length, line: this.startLine }];
-  }
 }
 
 /** The elements of an array; whether these are JSON is left to who parses them. It has to end with the file. */
@@ -100,8 +66,8 @@ class ArrayScan implements Scan {
   /** How many elements have ended. */
   #count = 0;
 
-  take(bytes: Uint8Array, known: number, fileName: string): ValueRange[] {
-    const found: ValueRange[] = [];
+  take(bytes: Uint8Array, known: number, fileName: string): LineRange[] {
+    const found: LineRange[] = [];
     let from = 0;
     // In a variable, which is faster than a field.
     let depth = this.#depth;
@@ -136,7 +102,7 @@ class ArrayScan implements Scan {
     return found;
   }
 
-  end(_: Uint8Array, fileName: string): readonly ValueRange[] {
+  end(_: Uint8Array, fileName: string): readonly LineRange[] {
     if (!this.#isOver) throw fault(fileName, this.#line, 'the array does not end; is the file cut off?');
     return [];
   }
@@ -156,18 +122,10 @@ class ArrayScan implements Scan {
   }
 }
 
-function elementOf(bytes: Uint8Array, begin: number, until: number, beginLine: number): ValueRange {
+function elementOf(bytes: Uint8Array, begin: number, until: number, beginLine: number): LineRange {
   let [from, line] = [begin, beginLine];
   for (; from < until && bytes[from]! <= SPACE; from++) if (bytes[from] === LINE_FEED) line++;
   return { from, until, line };
-}
-
-/** Bytes of its own, as those of a block are valid until the next one. */
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(a.length + b.length);
-  bytes.set(a);
-  bytes.set(b, a.length);
-  return bytes;
 }
 
 function fault(fileName: string, line: number, problem: string): WindrowError {

@@ -6,11 +6,11 @@ import type { CsvSummary } from '../csv/options.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
 import { findJsonFault } from '../json-fault.js';
 import { countKeys, findRepeatedKey } from '../json-keys.js';
-import { BadLines, type TextLine } from '../lines.js';
+import { BadLines, type LineRange, type TextLine, textOfRange } from '../lines.js';
 import { textOf } from '../table/cells.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader } from '../table/table-reader.js';
-import { jsonValues, textOfValue, type ValueRange } from './json-values.js';
+import { jsonValues } from './json-values.js';
 import { UsualRows } from './usual-rows.js';
 
 /**
@@ -73,9 +73,9 @@ class Rows {
     this.#badLines = new BadLines(options);
   }
 
-  take(bytes: Uint8Array, value: ValueRange): void {
+  take(bytes: Uint8Array, value: LineRange): void {
     if (this.#usual !== undefined && this.#takeUsual(this.#usual, bytes, value)) return;
-    const line = { text: textOfValue(bytes, value, this.#options.fileName), number: value.line };
+    const line = { text: textOfRange(bytes, value, this.#options.fileName).trim(), number: value.line };
     if (line.text === '') return;
     const fields = fieldsOf(line.text);
     if (typeof fields === 'string') {
@@ -97,7 +97,7 @@ class Rows {
     return this.#badLines.countedIn(reader.summary());
   }
 
-  #takeUsual(usual: UsualRows, bytes: Uint8Array, { from, until, line }: ValueRange): boolean {
+  #takeUsual(usual: UsualRows, bytes: Uint8Array, { from, until, line }: LineRange): boolean {
     if (this.#waiting.length > 0) {
       // Where every few lines is another form, they are faster together with those between.
       if (MIXED_MIN * this.#counts.unusual > this.#counts.usual) return false;
@@ -131,6 +131,7 @@ class Rows {
     const cells = this.#names.map((name) => lines.map(({ fields }) => fields.get(name)));
     const placeOf = (row: number) => ({ line: lines[row]!.number, text: lines[row]!.text });
     reader.take(cells, lines.length, placeOf, this.#onChunk);
+    this.#lastLine = lines.at(-1)?.number ?? this.#lastLine;
     if (this.#usualFields < this.#known.size) this.#usual = UsualRows.of([...this.#names, ...this.#leftOut], reader);
     this.#usualFields = this.#known.size;
     return reader;

@@ -100,6 +100,7 @@ async function read(
       if (isStopped()) return undefined;
       from = to;
     }
+    reader.flush((chunk) => onChunk(chunk, from));
     const summary = reader.summary();
     const notes = [...summary.notes];
     if (nested.length > 0) notes.push(nestedNote(nested));

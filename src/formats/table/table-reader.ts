@@ -72,7 +72,7 @@ export class TableReader {
   readonly #lateFields: string[] = [];
   #lastNamed: Named | undefined;
   readonly #areTimesMs: boolean;
-  /** Samples that `takeRead` has taken since the last chunk. */
+  /** Samples that were taken since the last chunk. */
   #held = 0;
   #rows = 0;
   #rejected = 0;
@@ -148,7 +148,7 @@ export class TableReader {
   }
 
   /**
-   * Takes rows in their order.
+   * Takes rows in their order, and hands chunks over; `flush` does the last one.
    *
    * @param placeOf returns the line and the text of a row, for messages.
    */
@@ -158,15 +158,12 @@ export class TableReader {
     placeOf: (row: number) => { readonly line: number; readonly text: string },
     onChunk: FormatListener['onChunk'],
   ): void {
-    let held = 0;
     for (let row = 0; row < count; row++) {
       const problem = this.#takeRow(cells, row);
       if (problem === undefined) this.#rows++;
       else this.#reject(problem, placeOf(row));
-      held += this.roles.values.length;
-      if (held < this.#chunkSamples && row < count - 1) continue;
-      this.flush((chunk) => onChunk(chunk, placeOf(row).line));
-      held = 0;
+      this.#held += this.roles.values.length;
+      if (this.isFull) this.flush((chunk) => onChunk(chunk, placeOf(row).line));
     }
   }
 
@@ -177,7 +174,7 @@ export class TableReader {
     this.#held += series.length;
   }
 
-  /** Whether `takeRead` has taken a chunk. */
+  /** Whether a chunk was taken. */
   get isFull(): boolean {
     return this.#held >= this.#chunkSamples;
   }
@@ -364,6 +361,11 @@ export class TableReader {
     return this.#stateOf(number) ?? number;
   }
 
+  /** The value of a boolean: 1 or 0, unless the states say what it stands for. */
+  valueOfBoolean(isTrue: boolean): number {
+    return this.#stateOf(isTrue) ?? (isTrue ? 1 : 0);
+  }
+
   #stateOf(cell: number | bigint | boolean): number | undefined {
     return this.#states.size === 0 ? undefined : this.#states.get(String(cell));
   }
@@ -372,7 +374,7 @@ export class TableReader {
     if (typeof cell === 'number') return Number.isFinite(cell) ? this.valueOfNumber(cell) : Number.NaN;
     if (cell === null || cell === undefined) return Number.NaN;
     if (typeof cell === 'bigint') return this.#stateOf(cell) ?? Number(cell);
-    if (typeof cell === 'boolean') return this.#stateOf(cell) ?? (cell ? 1 : 0);
+    if (typeof cell === 'boolean') return this.valueOfBoolean(cell);
     return typeof cell === 'string' ? this.#readValue(cell.trim()) : undefined;
   }
 
