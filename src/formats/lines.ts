@@ -2,6 +2,7 @@ import { WindrowError } from '../core/errors.js';
 import { LINE_FEED } from './csv/bytes.js';
 import type { CsvSummary } from './csv/options.js';
 import type { FormatOptions, FormatSource } from './format.js';
+import { joinedBytes } from './joined-bytes.js';
 import { SKIP_ROWS } from './table/read-text.js';
 
 /** Where a line lies within bytes, without its line feed, or a value that begins on it. Numbers count from 1. */
@@ -52,7 +53,8 @@ export async function* lineRanges({ name, blocks }: FormatSource): AsyncGenerato
   const scan = new LineScan();
   let rest: Uint8Array = new Uint8Array();
   for await (const block of blocks()) {
-    const bytes = joined(rest, block);
+    // Bytes of its own, as those of a block are valid until the next one.
+    const bytes = joinedBytes([rest, block]);
     yield { bytes, lines: scan.take(bytes, rest.length) };
     rest = bytes.subarray(scan.restFrom);
     if (rest.length > LINE_LENGTH_MAX) {
@@ -60,14 +62,6 @@ export async function* lineRanges({ name, blocks }: FormatSource): AsyncGenerato
     }
   }
   yield { bytes: rest, lines: scan.end(rest) };
-}
-
-/** Bytes of its own, as those of a block are valid until the next one. */
-export function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(a.length + b.length);
-  bytes.set(a);
-  bytes.set(b, a.length);
-  return bytes;
 }
 
 /** @throws WindrowError if it is not UTF-8. */

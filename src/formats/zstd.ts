@@ -39,19 +39,6 @@ export async function openZstd(): Promise<(packed: Uint8Array) => Generator<Uint
   };
 }
 
-/** The content of one frame as it is, or that of several in one. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [first, ...others] = parts;
-  if (first !== undefined && others.length === 0) return first;
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
 /** The frames of a file that have content. Throws an Error for bytes that are not a frame, and for a truncated one. */
 export function* framesOf(bytesAt: BytesAt, sizeBytes: number): Generator<Frame> {
   for (let start = 0; start < sizeBytes; ) {

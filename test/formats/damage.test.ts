@@ -389,3 +389,57 @@ test('an Arrow stream without the mark of its end is said to be without', async 
   expect(cut.values).toEqual(whole.values);
   expect(cut.notes).toEqual([...whole.notes, 'no mark at its end, so it may be cut off']);
 });
+
+test('an Arrow stream with a changed bit in the head of a message loses no rows, and is not read for ever', async () => {
+  const { Dictionary, Int32, Message, RecordBatchStreamWriter, Table, Utf8, vectorFromArray } = await import(
+    'apache-arrow'
+  );
+  const names = new Dictionary(new Utf8(), new Int32());
+  const tables = [0, 1, 2].map((day) => {
+    const timestamp = Array.from({ length: COUNT }, (_, i) => new Date(17e11 + day * 864e5 + i * 6e4));
+    return new Table({
+      timestamp: vectorFromArray(timestamp),
+      timeseriesId: vectorFromArray(
+        timestamp.map((_, i) => `office-${i % 2}`),
+        names,
+      ),
+      value: vectorFromArray(timestamp.map((_, i) => day + i + 0.5)),
+    });
+  });
+  const bytes = RecordBatchStreamWriter.writeAll(tables.flatMap(({ batches }) => batches))
+    .toUint8Array(true)
+    .slice();
+  const view = new DataView(bytes.buffer);
+  const whole = await read(arrow, bytes, true);
+  expect(whole.values).toHaveLength(3 * COUNT);
+  const messages: string[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const headLength = view.getInt32(at + 4, true);
+    const isEnd = headLength === 0;
+    const { bodyLength } = isEnd ? { bodyLength: 0 } : Message.decode(bytes.slice(at + 8, at + 8 + headLength));
+    for (let place = at; place < at + 8 + headLength; place++) {
+      const changed = bytes.slice();
+      changed[place]! ^= 1 << (place % 8);
+      const found = await read(arrow, changed, true).catch((error: unknown) => error);
+      if (found instanceof Error) {
+        expect(found).toBeInstanceOf(WindrowError);
+        messages.push(found.message);
+      } else expect((found as { values: number[] }).values, `byte ${place}`).toHaveLength(3 * COUNT);
+    }
+    at += 8 + headLength + Number(bodyLength);
+  }
+  expect(messages.some((text) => text.endsWith('(the head of a message is damaged)'))).toBe(true);
+  expect(messages.some((text) => text.endsWith('(it ends within a message, so it is cut off)'))).toBe(true);
+});
+
+test('an Arrow stream as before version 0.15 has a mark at its end, too', async () => {
+  const { RecordBatchStreamWriter, Table, vectorFromArray } = await import('apache-arrow');
+  const timestamp = vectorFromArray([0, 1, 2].map((i) => new Date(17e11 + i * 6e4)));
+  const writer = new RecordBatchStreamWriter({ writeLegacyIpcFormat: true });
+  writer.write(new Table({ timestamp, value: vectorFromArray([1.5, 2.5, 3.5]) }));
+  const bytes = writer.finish().toUint8Array(true).slice();
+  const whole = await read(arrow, bytes, true);
+  expect(whole).toMatchObject({ values: [1.5, 2.5, 3.5] });
+  expect(whole.notes.join()).not.toContain('no mark at its end');
+  expect((await read(arrow, bytes.slice(0, -4), true)).notes).toContain('no mark at its end, so it may be cut off');
+});

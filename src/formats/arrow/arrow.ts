@@ -4,6 +4,7 @@ import type { Field, RecordBatch } from 'apache-arrow';
 import { WindrowError } from '../../core/errors.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
+import { joinedBytes } from '../joined-bytes.js';
 import type { Cells } from '../table/cells.js';
 import { microsOf } from '../table/epoch.js';
 import type { TableReader } from '../table/table-reader.js';
@@ -18,9 +19,10 @@ import {
   type TypedColumn,
   wholeOf,
 } from '../table/typed-columns.js';
-import { joined, openZstd } from '../zstd.js';
+import { openZstd } from '../zstd.js';
 import { checkIndex, checkRows } from './check.js';
 import { unpackLz4Frame } from './lz4-frame.js';
+import { Messages } from './messages.js';
 import { isText, textsOf } from './texts.js';
 
 /** Arrow IPC, as a file (Feather 2) or a stream, or several streams joined, a record batch at a time. */
@@ -38,7 +40,7 @@ async function read(
 ): ReturnType<Format['read']> {
   const [arrows, unpackZstd] = await Promise.all([import('apache-arrow'), openZstd()]);
   const { CompressionType, compressionRegistry } = arrows;
-  const zstd = (packed: Uint8Array): Uint8Array => ofLength(packed, aligned(joined([...unpackZstd(packed)])));
+  const zstd = (packed: Uint8Array): Uint8Array => ofLength(packed, aligned(joinedBytes([...unpackZstd(packed)])));
   compressionRegistry.set(CompressionType.ZSTD, { decode: zstd });
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (packed) => ofLength(packed, unpackLz4Frame(packed)) });
   let reader: TableReader | undefined;
@@ -57,9 +59,10 @@ async function read(
       reader.take(cells, rowCount, (row) => ({ line: first + row + 1, text: '' }), onChunk);
     }
   };
-  const end = new StreamEnd();
+  // Those of a stream.
+  const messages = new Messages();
   try {
-    const batches = await openBatches(source, arrows, end);
+    const batches = await openBatches(source, arrows, messages);
     let schema: string | undefined;
     for await (const batch of batches) {
       schema ??= String(batch.schema);
@@ -80,6 +83,7 @@ async function read(
       if (isStopped()) return undefined;
     }
     takeWaiting();
+    messages.checkEnd(rows);
     (reader as TableReader | undefined)?.flush((chunk) => onChunk(chunk, rows));
     if (isStopped()) return undefined;
   } catch (error) {
@@ -91,7 +95,7 @@ async function read(
   const summary = (reader as TableReader).summary();
   const notes = [...summary.notes];
   if (nested.length > 0) notes.push(nestedNote(nested));
-  if (end.isMissing) notes.push('no mark at its end, so it may be cut off');
+  if (messages.lacksEnd) notes.push('no mark at its end, so it may be cut off');
   return { ...summary, notes };
 }
 
@@ -165,32 +169,8 @@ function bytesOf(words: unknown): unknown {
 }
 
 const MAGIC = 'ARROW1';
-const END_OF_STREAM = Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0);
-
-/** Whether a stream ends with its mark. Without it, a stream that is cut off between two batches looks whole. */
-class StreamEnd {
-  #last: Uint8Array | undefined;
-
-  async *watch(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    let last = new Uint8Array(0);
-    for await (const block of blocks) {
-      last = Uint8Array.of(...last, ...block.subarray(-END_OF_STREAM.length)).slice(-END_OF_STREAM.length);
-      yield block;
-    }
-    this.#last = last;
-  }
-
-  get isMissing(): boolean {
-    return this.#last !== undefined && END_OF_STREAM.some((byte, i) => byte !== this.#last![i]);
-  }
-}
-
 // A file has its index at the end; a stream has none.
-async function openBatches(
-  { random, blocks }: FormatSource,
-  { RecordBatchReader }: typeof Arrow,
-  streamEnd: StreamEnd,
-) {
+async function openBatches({ random, blocks }: FormatSource, { RecordBatchReader }: typeof Arrow, messages: Messages) {
   if (random !== undefined) {
     const head = new Uint8Array(MAGIC.length);
     random.readAt(head, 0);
@@ -209,7 +189,7 @@ async function openBatches(
   const first = await copies.next();
   if (first.done) return RecordBatchReader.from(copies);
   const all = startingWith(first.value, copies);
-  if (!isMagic(first.value)) return batchesOf(RecordBatchReader.readAll(streamEnd.watch(all)));
+  if (!isMagic(first.value)) return batchesOf(RecordBatchReader.readAll(messages.pass(all)));
   const whole = await wholeOf({ blocks: () => all });
   const indexAt = startOfIndex(whole.subarray(-END_BYTES), whole.length);
   const reader = RecordBatchReader.from(whole);

@@ -1,7 +1,8 @@
 import { WindrowError } from '../../core/errors.js';
 import { COMMA, LINE_FEED, QUOTE, SPACE } from '../csv/bytes.js';
 import type { FormatSource } from '../format.js';
-import { joined, LINE_LENGTH_MAX, type LineRange, LineScan, TOO_LONG } from '../lines.js';
+import { joinedBytes } from '../joined-bytes.js';
+import { LINE_LENGTH_MAX, type LineRange, LineScan, TOO_LONG } from '../lines.js';
 
 /** Some values of a file. */
 export interface JsonPart {
@@ -15,7 +16,8 @@ export async function* jsonValues(source: FormatSource): AsyncGenerator<JsonPart
   // What no value has been found in yet.
   let rest: Uint8Array = new Uint8Array();
   for await (const block of source.blocks()) {
-    const bytes = joined(rest, block);
+    // Bytes of its own, as those of a block are valid until the next one.
+    const bytes = joinedBytes([rest, block]);
     const known = scan === undefined ? 0 : rest.length;
     scan ??= scanFor(bytes);
     yield { bytes, values: scan?.take(bytes, known, source.name) ?? [] };

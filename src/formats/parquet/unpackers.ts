@@ -1,5 +1,6 @@
 import type { Compressors } from 'hyparquet';
-import { joined, openZstd } from '../zstd.js';
+import { joinedBytes } from '../joined-bytes.js';
+import { openZstd } from '../zstd.js';
 import { crc32 } from './crc32.js';
 
 /** How pages are unpacked, by the name of their compression. Checksums are compared where a page has any. */
@@ -14,7 +15,7 @@ export async function openUnpackers(): Promise<Compressors> {
     LZ4: lz4('LZ4'),
     LZ4_RAW: lz4('LZ4_RAW'),
     GZIP: (packed, byteCount) => checkedGzip(packed, compressors.GZIP!(packed, byteCount)),
-    ZSTD: (packed) => joined([...unpackZstd(packed)]),
+    ZSTD: (packed) => joinedBytes([...unpackZstd(packed)]),
   };
 }
 
