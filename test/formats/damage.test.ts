@@ -391,9 +391,8 @@ test('an Arrow stream without the mark of its end is said to be without', async 
 });
 
 test('an Arrow stream with a changed bit in the head of a message loses no rows, and is not read for ever', async () => {
-  const { Dictionary, Int32, Message, RecordBatchStreamWriter, Table, Utf8, vectorFromArray } = await import(
-    'apache-arrow'
-  );
+  const arrows = await import('apache-arrow');
+  const { Dictionary, Int32, Message, RecordBatchStreamWriter, Table, Utf8, vectorFromArray } = arrows;
   const names = new Dictionary(new Utf8(), new Int32());
   const tables = [0, 1, 2].map((day) => {
     const timestamp = Array.from({ length: COUNT }, (_, i) => new Date(17e11 + day * 864e5 + i * 6e4));

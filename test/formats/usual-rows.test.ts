@@ -39,7 +39,36 @@ const text = fc.oneof(
   ),
   fc.string({ unit: 'binary', maxLength: 6 }).map((one) => JSON.stringify(one)),
 );
-const other = fc.constantFrom('null', 'true', 'false', 'nul', '{}', '[1]', '{"a":1}', '', 'NaN');
+const nested = fc
+  .json({ maxDepth: 4 })
+  .chain((json) =>
+    fc.constantFrom(json, json.replaceAll(/([{,:[])/g, ' $1\t'), json.replace(/[}\]]$/, ''), `${json}1`),
+  );
+const other = fc.oneof(
+  fc.constantFrom('null', 'true', 'false', 'nul', '{}', '[1]', '{"a":1}', '', 'NaN'),
+  fc.constantFrom(
+    '{"a":1,"a":2}',
+    '[{"b":[],"b":1}]',
+    '{"a":{"a":1},"b":[1,[2]]}',
+    '[1,]',
+    '{,}',
+    '{"a"}',
+    '[ ]',
+    '{1:2}',
+  ),
+  fc.constantFrom(
+    '[-0.5e+3,1E9,0]',
+    '[01]',
+    '[1.]',
+    '[.5]',
+    '[1e]',
+    '[-]',
+    '[1e999]',
+    '["ä","\\u0061"]',
+    '[[[[[[]]]]]]',
+  ),
+  nested,
+);
 const time = fc.oneof(
   { weight: 6, arbitrary: fc.date({ noInvalidDate: true }).map((date) => JSON.stringify(date)) },
   fc.constantFrom(

@@ -1,11 +1,11 @@
 // The messages of an Arrow stream, as https://arrow.apache.org/docs/format/Columnar.html describes them: the length of
-// a head, the head, which is a FlatBuffer (Message.fbs, Schema.fbs), and a body. apache-arrow takes lengths and places in
-// a head as they are, and a stream for ended where one is damaged.
+// a head, the head, which is a FlatBuffer (Message.fbs, Schema.fbs), and a body. apache-arrow takes lengths and places
+// in a head as they are, and a stream for ended where one is damaged.
 
 import { joinedBytes } from '../joined-bytes.js';
 
 /** A head beyond this length is none. */
-const HEAD_LENGTH_MAX = 16_777_216;
+const HEAD_LENGTH_MAX = 67_108_864;
 /** A column of a schema takes more bytes. */
 const FIELD_BYTES_MIN = 8;
 const CONTINUATION = -1;
@@ -133,7 +133,7 @@ function checkBatch(batch: Table, columns: readonly Column[], bodyLength: number
   return rowCount;
 }
 
-/** Checks the columns and buffers of a RecordBatch, or of one in a DictionaryBatch; returns the length of each column. */
+/** Checks the parts of a RecordBatch, or of one in a DictionaryBatch; returns the length of each column. */
 function checkParts(batch: Table, bodyLength: number) {
   const [columns, buffers] = [batch.structs(1), batch.structs(2)];
   if (columns.some(([length, nullCount]) => nullCount < 0 || nullCount > length)) throw damaged();

@@ -1,21 +1,22 @@
-import { CARRIAGE_RETURN, COMMA, DIGIT_0, LINE_FEED, MINUS, POINT, QUOTE, SPACE, TAB } from '../csv/bytes.js';
+import { COMMA, DIGIT_0, MINUS, POINT, QUOTE } from '../csv/bytes.js';
 import { parseNumber } from '../csv/read/number.js';
 import { type Clock, createClock, parseTime, TIME_REACH } from '../csv/read/time.js';
 import type { Gathered, TableReader } from '../table/table-reader.js';
+import { FALSE, hasBytes, isDigit, isNested, NULL, skipSpace, skipText, skipValue, TRUE } from './skip-value.js';
 
-const [BACKSLASH, COLON, OPENING, CLOSING, NOT_ASCII] = [0x5c, 0x3a, 0x7b, 0x7d, 0x80];
+const [COLON, OPENING, CLOSING] = [0x3a, 0x7b, 0x7d];
 
 /** What a field is for. */
 type Role = 'time' | 'name' | 'value' | 'other';
 
 const encoder = new TextEncoder();
-const [NULL, TRUE, FALSE] = [encoder.encode('null'), encoder.encode('true'), encoder.encode('false')];
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads rows of JSON as nearly all are written, from bytes and without making objects of them: flat objects of known
- * keys, texts without escapes, numbers as values. Anything else is left to JSON.parse and `TableReader.take`, which
- * also tell all faults. So nothing is taken here that these would refuse, or read differently.
+ * Reads rows of JSON as nearly all are written, from bytes and without making objects of them: known keys, texts
+ * without escapes, numbers as values, and objects and arrays only in fields that nobody reads. Anything else is left to
+ * JSON.parse and `TableReader.take`, which also tell all faults. So nothing is taken here that these would refuse, or
+ * read differently.
  */
 export class UsualRows {
   readonly #reader: TableReader;
@@ -155,6 +156,10 @@ export class UsualRows {
       if (role === 'value') this.#values[this.#places[column]!] = this.#reader.valueOfNumber(number);
       return role !== 'name' && this.#end > 0;
     }
+    if (isNested(byte)) {
+      this.#end = role === 'other' ? skipValue(bytes, at) : -1;
+      return this.#end > 0;
+    }
     const literal = [NULL, TRUE, FALSE].find((one) => hasBytes(bytes, at, one));
     this.#end = at + (literal?.length ?? 0);
     return literal !== undefined && (role === 'other' || (role === 'value' && literal === NULL));
@@ -241,46 +246,9 @@ export class UsualRows {
     return decoder.decode(this.#bytes.subarray(from + 1, this.#end - 1));
   }
 
-  /** Moves `#end` after a text. Returns false if there is none, or it has escapes, control characters, or no UTF-8. */
+  /** Moves `#end` after a text. Returns false if there is none that is usual. */
   #skipText(from: number): boolean {
-    const bytes = this.#bytes;
-    this.#end = -1;
-    if (bytes[from] !== QUOTE) return false;
-    let isAscii = true;
-    let at = from + 1;
-    for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[++at]) {
-      if (byte === undefined || byte < SPACE || byte === BACKSLASH) return false;
-      isAscii &&= byte < NOT_ASCII;
-    }
-    if (!isAscii && !isUtf8(bytes.subarray(from + 1, at))) return false;
-    this.#end = at + 1;
-    return true;
+    this.#end = skipText(this.#bytes, from);
+    return this.#end > 0;
   }
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    decoder.decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function skipSpace(bytes: Uint8Array, from: number): number {
-  let at = from;
-  for (;;) {
-    const byte = bytes[at];
-    if (byte !== SPACE && byte !== TAB && byte !== LINE_FEED && byte !== CARRIAGE_RETURN) return at;
-    at++;
-  }
-}
-
-function hasBytes(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
-  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
-  return true;
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
 }
