@@ -167,7 +167,7 @@ export function publicUrlFault(text: string): string | undefined {
 
 /** What is wrong with an origin, as the end of a sentence; undefined if nothing is. */
 export function originFault(text: string): string | undefined {
-  const isOrigin = text === '*' || (URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text));
-  if (isOrigin) return undefined;
+  const isOrigin = URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text) && !text.includes('*');
+  if (text === '*' || isOrigin) return undefined;
   return `expected an origin such as https://app.example.com, without a path, or *; received ${JSON.stringify(text)}`;
 }

@@ -390,7 +390,7 @@ test('an Arrow stream without the mark of its end is said to be without', async 
   expect(cut.notes).toEqual([...whole.notes, 'no mark at its end, so it may be cut off']);
 });
 
-test('an Arrow stream with a changed bit in the head of a message loses no rows, and is not read for ever', async () => {
+test('an Arrow stream with a changed bit in the head of a message is refused, and not read for ever', async () => {
   const arrows = await import('apache-arrow');
   const { Dictionary, Int32, Message, RecordBatchStreamWriter, Table, Utf8, vectorFromArray } = arrows;
   const names = new Dictionary(new Utf8(), new Int32());

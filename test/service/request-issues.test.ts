@@ -29,6 +29,14 @@ it('a number that is none, or not whole, is refused and not made to fit', async 
   expect(await limit('0')).toBe('query limit: expected at least 1, received 0');
 });
 
+it('a flag is true or false, by one rule for all', async () => {
+  for (const text of ['1', 'TRUE', '']) {
+    const message = (name: string) => `query ${name}: expected true or false, received "${text}"`;
+    expect(await messageOf(`/core/timeseries/a/samples?finalOnly=${text}`)).toBe(message('finalOnly'));
+    expect(await messageOf(`/operations?dryRun=${text}`, [])).toBe(message('dryRun'));
+  }
+});
+
 it('a parameter that no endpoint has is refused, whatever its name', async () => {
   for (const name of ['constructor', '__proto__', 'prototype', 'toString']) {
     const message = `query ${name}: expected one of timeseriesId, received "${name}"`;

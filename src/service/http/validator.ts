@@ -67,8 +67,8 @@ function hasEntries(given: unknown): boolean {
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-// typebox makes 0 of an empty text, 16 of `0x10`, and 1 of `1.5` where a whole number is wanted: such texts stay, and
-// are refused.
+// typebox makes 0 of an empty text, 16 of `0x10`, 1 of `1.5` where a whole number is wanted, and true of `1`: such texts
+// stay, and are refused.
 function converted(given: unknown, schema: TSchema): unknown {
   const value: unknown = Value.Convert(schema, Value.Clone(given));
   for (const [name, text] of Object.entries(Object(given))) {
@@ -77,7 +77,9 @@ function converted(given: unknown, schema: TSchema): unknown {
     if (!Object.hasOwn(Object(value), name)) {
       Object.defineProperty(value, name, { value: text, enumerable: true, configurable: true, writable: true });
     }
-    if (typeof text !== 'string' || typeof made !== 'number') continue;
+    if (typeof text !== 'string') continue;
+    if (typeof made === 'boolean' && String(made) !== text) Object(value)[name] = text;
+    if (typeof made !== 'number') continue;
     if (!NUMBER.test(text) || Number(text) !== made) Object(value)[name] = text;
   }
   return value;
@@ -118,7 +120,8 @@ function expectedBy(fault: Fault): string {
     .replace(/^must be >= /, 'at least ')
     .replace(/^must be <= /, 'at most ')
     .replace(/^must be (?=array|integer|object)/, 'an ')
-    .replace(/^must be (?=string|number|boolean)/, 'a ')
+    .replace(/^must be boolean/, 'true or false')
+    .replace(/^must be (?=string|number)/, 'a ')
     .replace(/^must be /, 'a value that is ')
     .replace(/^must match /, 'a value that matches ')
     .replace(/^must /, 'a value that must ');

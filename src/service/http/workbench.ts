@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import Negotiator from 'negotiator';
 import { addVary } from './vary.js';
 
 /** The files of the workbench. */
@@ -29,8 +30,8 @@ function registerText(app: FastifyInstance, path: string, text: string, own: Rea
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     reply.headers(headers);
     addVary(reply, 'accept-encoding');
-    const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding']));
-    if (!isPacked) return reply.send(text);
+    const [encoding] = new Negotiator(request).encodings(['gzip', 'identity']);
+    if (encoding !== 'gzip') return reply.send(text);
     packing ??= promisify(gzip)(text);
     return reply.header('content-encoding', 'gzip').send(await packing);
   });

@@ -200,12 +200,12 @@ async function listItems({ context, tokens }: RouteParts, request: FastifyReques
   return pagedEnvelope(rows, paging);
 }
 
-// `?name=true` or `?name=false`; without a value it is true.
+// `?name=true` or `?name=false`.
 function flagOf({ query }: FastifyRequest, name: string): boolean {
   // Fastify parses a query into texts, or lists of texts.
   const value = (query as Record<string, unknown>)[name];
   if (value === undefined || value === 'false') return false;
-  if (value === 'true' || value === '') return true;
+  if (value === 'true') return true;
   throw badRequest(`query ${name}: expected true or false, received ${JSON.stringify(value)}`, {
     issues: [{ place: 'query', pointer: `/${name}`, expected: 'true or false', received: value }],
   });

@@ -544,14 +544,28 @@ describe('samples', () => {
       { timeseriesId: 'a', metrics: [metric('Other', 1, 0, 0), metric('Raw', 2, 0, 5)] },
       { timeseriesId: 'b', metrics: [metric('Raw', 1, 3, 3)] },
     ]);
-    const first = (await send('GET', '/core/timeseries', { headers: { pagesize: '2' } })).json();
-    expect(first.data).toHaveLength(1);
+    // A series is on one page, with all its metrics.
+    const first = (await send('GET', '/core/timeseries', { headers: { pagesize: '1' } })).json();
+    expect(first.data).toEqual(all.data.slice(0, 1));
     const continuationtoken = first.paging.continuationToken;
-    const second = (await send('GET', '/core/timeseries', { headers: { pagesize: '2', continuationtoken } })).json();
-    expect(second.data.map(({ timeseriesId }: { timeseriesId: string }) => timeseriesId)).toEqual(['b']);
+    const second = (await send('GET', '/core/timeseries', { headers: { pagesize: '1', continuationtoken } })).json();
+    expect(second.data).toEqual(all.data.slice(1));
     expect(second.paging.continuationToken).toBeNull();
     const one = (await send('GET', '/core/timeseries?timeseriesId=b')).json();
     expect(one.data).toHaveLength(1);
+  });
+
+  it('a series of more metrics than are read at a time is listed whole', async () => {
+    const written = Array.from({ length: 450 }, (_, i) => sample('m', 0, i, `k${String(i).padStart(3, '0')}`));
+    await post('/core/samples', 'application/json', JSON.stringify([...written, sample('n', 0, 1)]));
+    for (const url of ['/core/timeseries', '/core/timeseries?timeseriesId=m']) {
+      const { data, paging } = (await send('GET', url, { headers: { pagesize: '1' } })).json();
+      expect(data).toHaveLength(1);
+      expect(data[0].metrics.map(({ metric }: { metric: string }) => metric)).toEqual(
+        written.map(({ metric }) => metric),
+      );
+      expect(paging.continuationToken === null).toBe(url.includes('?'));
+    }
   });
 
   it.each([

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { groupBy } from '../../../core/group.js';
 import { formatInstant } from '../../../core/instant.js';
 import type { SeriesReference } from '../../../core/series.js';
 import { nextTurn } from '../../../storage/next-turn.js';
@@ -11,7 +10,13 @@ import { readPage } from '../../http/paging.js';
 import type { RouteParts } from '../../http/route.js';
 import { principalOf } from '../../identity/principal.js';
 
-/** Answers with a page of the organisation's series and their metrics. */
+/** A series and its metrics. */
+type Group = readonly SeriesInfo[];
+
+/** So many metrics are read at a time, or more: a page may have as many as its series have. */
+const METRICS_READ_MIN = 200;
+
+/** Answers with a page of the organisation's series, each with all its metrics. */
 export async function listSeries(
   { context, tokens }: RouteParts,
   request: FastifyRequest,
@@ -21,20 +26,45 @@ export async function listSeries(
   const placement = await context.placements.of(organisation);
   const shards = timeseriesId === undefined ? placement.shards : [placement.shardOf(timeseriesId)];
   const ofId = timeseriesId === undefined ? {} : { timeseriesId };
-  const { rows, paging } = await readPage<SeriesInfo, SeriesReference>(tokens, request, {
+  const listMetrics = async (after: SeriesReference | undefined, limit: number): Promise<SeriesInfo[]> => {
+    const lists = shards.map((shard) => listOwn(context, organisation, placement, shard, { ...ofId, after, limit }));
+    return (await Promise.all(lists)).flat().sort(inOrder).slice(0, limit);
+  };
+  const { rows, paging } = await readPage<Group, SeriesReference>(tokens, request, {
     name: 'timeseries',
     query: [timeseriesId ?? null],
-    find: async (after, limit) => {
-      const lists = shards.map((shard) => listOwn(context, organisation, placement, shard, { ...ofId, after, limit }));
-      return { rows: (await Promise.all(lists)).flat().sort(inOrder).slice(0, limit) };
-    },
-    placeOf: ({ timeseriesId: id, metric }) => ({ timeseriesId: id, metric }),
+    find: async (after, limit) => ({ rows: await findGroups(listMetrics, after, limit) }),
+    placeOf: (group) => referenceOf(group.at(-1)!),
   });
-  const groups = [...groupBy(rows, (row) => row.timeseriesId)];
   return pagedEnvelope(
-    groups.map(([id, infos]) => ({ timeseriesId: id, metrics: infos.map(describeMetric) })),
+    rows.map((group) => ({ timeseriesId: group[0]!.timeseriesId, metrics: group.map(describeMetric) })),
     paging,
   );
+}
+
+/** At most `limit` series after a place, whole: their metrics are read until another series follows them. */
+async function findGroups(
+  listMetrics: (after: SeriesReference | undefined, limit: number) => Promise<readonly SeriesInfo[]>,
+  after: SeriesReference | undefined,
+  limit: number,
+): Promise<Group[]> {
+  const groups: SeriesInfo[][] = [];
+  const count = Math.max(limit + 1, METRICS_READ_MIN);
+  for (let from = after; ; ) {
+    const next = await listMetrics(from, count);
+    for (const info of next) {
+      const last = groups.at(-1);
+      if (last?.[0]?.timeseriesId === info.timeseriesId) last.push(info);
+      else groups.push([info]);
+    }
+    if (next.length < count || groups.length > limit) return groups.slice(0, limit);
+    await nextTurn();
+    from = referenceOf(next.at(-1)!);
+  }
+}
+
+function referenceOf({ timeseriesId, metric }: SeriesReference): SeriesReference {
+  return { timeseriesId, metric };
 }
 
 /** Some series of a shard, without replicas, which their own shards list. */
