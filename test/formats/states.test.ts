@@ -35,10 +35,10 @@ test('a text has one number', () => {
 test.each(['−5', '<0.5', '(5)', '€12.50', '-5 to 6'])(
   'the value %s is not offered as a state, which would lose it',
   (text) => {
-    expect(numberFault(text, { decimal: 'point' })).not.toHaveProperty('options');
+    expect(numberFault(text, { decimal: 'point', isPointOpen: false })).not.toHaveProperty('options');
   },
 );
 
 test.each(['off', '#N/A', '–', '--', 'n/a', 'phase2'])('the text %s is offered as a state', (text) => {
-  expect(numberFault(text, { decimal: 'point' }).options).toMatchObject([{ option: 'states' }]);
+  expect(numberFault(text, { decimal: 'point', isPointOpen: false }).options).toMatchObject([{ option: 'states' }]);
 });

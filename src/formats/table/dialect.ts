@@ -15,8 +15,10 @@ export interface Dialect {
   /** *auto*: ISO 8601, a date of eight digits, or an epoch number whose size tells the unit; *epoch*: only the last. */
   readonly time: TimeFormat | 'auto' | 'epoch';
   readonly decimal: 'point' | 'comma';
-  /** Whether the other of comma and point groups the digits, as in `1,234.5`. */
-  readonly isGrouped: boolean;
+  /** Whether the other of comma and point may group the digits, as in `1,234.5`, and does in the first rows. */
+  readonly grouping: 'none' | 'allowed' | 'seen';
+  /** Whether the first rows leave open what a point in `1.234` is: then that is no value. */
+  readonly isPointOpen: boolean;
   /** Texts in lower case that stand for a value; NaN for a missing one. */
   readonly states: readonly (readonly [text: string, value: number])[];
 }
@@ -68,10 +70,10 @@ export function tellDialect(texts: FirstTexts, options: DialectOptions, fail: Fa
  *
  * @param times the first times of the table.
  */
-export function dialectNotes({ time, decimal, isGrouped, states }: Dialect, times: readonly string[]): string[] {
+export function dialectNotes({ time, decimal, grouping, states }: Dialect, times: readonly string[]): string[] {
   const notes = timeNotes(time, times);
   if (decimal === 'comma') notes.push('decimal commas');
-  else if (isGrouped) notes.push('digits in groups');
+  else if (grouping === 'seen') notes.push('digits in groups');
   const missing = states.filter(([, value]) => Number.isNaN(value)).map(([text]) => text);
   if (missing.length > 0) notes.push(`${missing.join(', ')} missing`);
   for (const [text, value] of states) if (!Number.isNaN(value)) notes.push(`${text} as ${value}`);
@@ -89,8 +91,8 @@ function timeNotes(time: Dialect['time'], times: readonly string[]): string[] {
 }
 
 /** Whether the fast readers, which know only ISO 8601, epoch numbers and decimal points, can read this dialect. */
-export function isUsual({ time, decimal, isGrouped, states }: Dialect): boolean {
-  const isPlain = (time === 'auto' || time === 'epoch') && decimal === 'point' && !isGrouped;
+export function isUsual({ time, decimal, grouping, states }: Dialect): boolean {
+  const isPlain = (time === 'auto' || time === 'epoch') && decimal === 'point' && grouping !== 'seen';
   return isPlain && states.every(([text]) => Number.isNaN(Number(text)));
 }
 
@@ -146,10 +148,10 @@ function failAtFormats(told: string, values: readonly TimeFormat[], fail: Fail):
 
 const POINT = /^[+-]?\d*\.\d+(?:e[+-]?\d+)?$/i;
 /** `1.234`: a group of thousands or three decimals. */
-const POINT_GROUP = /^[+-]?[1-9]\d{0,2}\.\d{3}$/;
+export const POINT_GROUP = /^[+-]?[1-9]\d{0,2}\.\d{3}$/;
 const COMMA = /^[+-]?(?:\d+|\d{1,3}(?:[. \u00a0\u202f']\d{3})+),\d+(?:e[+-]?\d+)?$/i;
 /** `1,234`: a group of thousands or three decimals. */
-const EITHER = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+export const EITHER = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 /** `1'234.5` and `1 234.5`: no decimal sign is in doubt. */
 const SPACED = /^[+-]?[1-9]\d{0,2}(?:[ \u00a0\u202f']\d{3})+(?:\.\d+)?$/;
 const GROUPED = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+|,\d{3})$/;
@@ -158,29 +160,36 @@ function tellNumbers(
   { values, mayPointGroup }: FirstTexts,
   said: DialectOptions['decimal'],
   fail: Fail,
-): Pick<Dialect, 'decimal' | 'isGrouped'> {
+): Pick<Dialect, 'decimal' | 'grouping' | 'isPointOpen'> {
   const withComma = values.filter((text) => text.includes(',') && /\d/.test(text));
-  if (said === 'comma') return { decimal: 'comma', isGrouped: true };
+  const points = (grouping: Dialect['grouping'], isPointOpen = false) =>
+    ({ decimal: 'point', grouping, isPointOpen }) as const;
+  const commas = { decimal: 'comma', grouping: 'seen', isPointOpen: false } as const;
+  if (said === 'comma') return commas;
+  const isSpaced = values.some((text) => SPACED.test(text));
+  const isGrouped = withComma.some((text) => GROUPED.test(text));
+  if (said === 'point') {
+    return points(isSpaced || isGrouped || withComma.some((text) => EITHER.test(text)) ? 'seen' : 'allowed');
+  }
   if (withComma.length === 0) {
-    const withPoint = said === undefined && mayPointGroup ? values.filter((text) => POINT.test(text)) : [];
+    const withPoint = mayPointGroup ? values.filter((text) => POINT.test(text)) : [];
     const isInDoubt = withPoint.length > 0 && withPoint.every((text) => POINT_GROUP.test(text));
     if (isInDoubt) return fail(eitherSign('point', withPoint[0]!), 'unclear', [DECIMAL]);
-    return { decimal: 'point', isGrouped: values.some((text) => SPACED.test(text)) };
+    return points(isSpaced ? 'seen' : 'none', mayPointGroup && withPoint.length === 0);
   }
-  if (said === 'point') return { decimal: 'point', isGrouped: true };
-  const isGrouped = withComma.some((text) => GROUPED.test(text));
   const isPoint = values.some((text) => POINT.test(text) && !POINT_GROUP.test(text));
   // If there are decimal points, a value with a decimal comma is an error.
-  if (isPoint || isGrouped) return { decimal: 'point', isGrouped };
-  if (withComma.some((text) => COMMA.test(text) && !EITHER.test(text))) return { decimal: 'comma', isGrouped: true };
+  if (isPoint || isGrouped) return points(isGrouped ? 'seen' : 'none');
+  if (withComma.some((text) => COMMA.test(text) && !EITHER.test(text))) return commas;
   const either = withComma.find((text) => EITHER.test(text));
-  if (either === undefined) return { decimal: 'point', isGrouped: false };
+  if (either === undefined) return points('none');
   return fail(eitherSign('comma', either), 'unclear', [DECIMAL]);
 }
 
-const DECIMAL: OptionHint = { option: 'decimal', values: ['comma', 'point'] };
+export const SAY_SIGN = 'say what the decimal sign is with the option decimal (--decimal comma, or point)';
+export const DECIMAL: OptionHint = { option: 'decimal', values: ['comma', 'point'] };
 
 function eitherSign(sign: 'comma' | 'point', example: string): string {
   const told = `the ${sign} in values such as ${example} may be the decimal sign or group thousands`;
-  return `${told}; say what the decimal sign is with the option decimal (--decimal comma, or point)`;
+  return `${told}; ${SAY_SIGN}`;
 }

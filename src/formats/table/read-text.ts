@@ -3,7 +3,7 @@ import type { OptionHint } from '../../core/errors.js';
 import { type InstantReading, readInstant } from '../../core/instant.js';
 import type { Zone } from '../../core/zone.js';
 import { isoTime } from './dates.js';
-import type { Dialect } from './dialect.js';
+import { DECIMAL, type Dialect, EITHER, POINT_GROUP, SAY_SIGN } from './dialect.js';
 import { epochUnitOf, readEpoch } from './epoch.js';
 import { isMissing } from './facts.js';
 
@@ -24,7 +24,7 @@ export function readNumber(text: string): number | undefined {
 }
 
 /** A function that reads the values of a dialect, as `readNumber` reads the usual ones. */
-export function valueReader({ decimal, isGrouped, states }: Dialect): (text: string) => number | undefined {
+export function valueReader({ decimal, grouping, isPointOpen, states }: Dialect): (text: string) => number | undefined {
   const byText = new Map(states);
   const group = decimal === 'comma' ? "[. \\u00a0\\u202f']" : "[, \\u00a0\\u202f']";
   const sign = decimal === 'comma' ? ',' : '\\.';
@@ -33,9 +33,10 @@ export function valueReader({ decimal, isGrouped, states }: Dialect): (text: str
   return (text) => {
     const value = byText.size === 0 ? undefined : byText.get(text.toLowerCase());
     if (value !== undefined) return value;
-    if (isGrouped && grouped.test(text)) return readNumber(text.replace(groups, '').replace(',', '.'));
+    if (grouping !== 'none' && grouped.test(text)) return readNumber(text.replace(groups, '').replace(',', '.'));
     // In a file with decimal commas, a point that does not group digits is an error.
     if (decimal === 'comma' && NUMBER.test(text) && text.includes('.')) return undefined;
+    if (isPointOpen && POINT_GROUP.test(text)) return undefined;
     return readNumber(decimal === 'comma' ? text.replace(',', '.') : text);
   };
 }
@@ -56,7 +57,14 @@ export const SKIP_ROWS: OptionHint = { option: 'onBadRow', values: ['skip'] };
  *
  * @param isOneOfMany whether other columns of its table hold values, too.
  */
-export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>, isOneOfMany = false): CellFault {
+export function numberFault(
+  text: string,
+  { decimal, isPointOpen }: Pick<Dialect, 'decimal' | 'isPointOpen'>,
+  isOneOfMany = false,
+): CellFault {
+  if (decimal === 'point' && (EITHER.test(text) || (isPointOpen && POINT_GROUP.test(text)))) {
+    return { reason: `may be a decimal or thousands; ${SAY_SIGN}`, options: [DECIMAL] };
+  }
   if (decimal === 'comma' && /^[+-]?\d+\.\d+$/.test(text)) {
     const reason = 'has a decimal point where the file has decimal commas';
     const mend = 'the option decimal says which (--decimal point)';

@@ -243,6 +243,55 @@ describe('values', () => {
     expect(valuesOf(texts, { decimal: 'point' })).toEqual([1234, 2]);
   });
 
+  describe('that leave it open in the first rows', () => {
+    /** Numbers up to 4999, of which the first ones, which decide, are 0. */
+    const numbers = Array.from({ length: 7000 }, (_, i) => Math.max(0, i - 2000));
+    const lineOfThousand = 3002;
+    const grouped = (sign: string) => (number: number) => String(number).replace(/(?=\d{3}$)(?<=\d)/, sign);
+    const textOf = (separator: string, writeOf: (number: number) => string): string => {
+      const rows = numbers.map((number, i) => `${1.7e9 + 60 * i}${separator}${writeOf(number)}\n`);
+      return `time${separator}value\n${rows.join('')}`;
+    };
+
+    test('are not read as one or the other', () => {
+      const points = textOf(';', grouped('.'));
+      expect(problemOf(() => readCsv(points))).toBe(
+        `csv.number: csv, line ${lineOfThousand}, column 2 (value): "1.000" may be a decimal or thousands; ` +
+          'say what the decimal sign is with the option decimal (--decimal comma, or point)',
+      );
+      for (const pieceBytes of [7, 4096, 70_000]) {
+        const values: number[] = [];
+        const rejected: number[] = [];
+        const onReject = ({ line }: { line: number }) => rejected.push(line);
+        const options = { fileName: 'x.csv', onBadRow: 'skip', onReject } as const;
+        const reader = createCsvReader(options, ([one]) => values.push(...one!.value));
+        const bytes = new TextEncoder().encode(points);
+        for (let at = 0; at < bytes.length; at += pieceBytes) reader.push(bytes.subarray(at, at + pieceBytes));
+        expect(reader.end()).toMatchObject({ rows: 3000, rejected: 4000 });
+        expect(values).toEqual(numbers.slice(0, 3000));
+        expect(rejected[0]).toBe(lineOfThousand);
+      }
+      expect([...readCsv(points, { decimal: 'comma' }).series[0]!.value]).toEqual(numbers);
+    });
+
+    test('are plain where they cannot be groups', () => {
+      const text = textOf(';', (number) => (number < 1000 ? String(number) : `${number}.25`));
+      expect(readCsv(text).series[0]!.value[6500]).toBe(4500.25);
+    });
+
+    test('may be groups of thousands once that is said', () => {
+      const write = grouped(',');
+      const commas = textOf(',', (number) => (number < 1000 ? write(number) : `"${write(number)}"`));
+      expect(problemOf(() => readCsv(commas))).toBe(
+        `csv.number: csv, line ${lineOfThousand}, column 2 (value): "1,000" may be a decimal or thousands; ` +
+          'say what the decimal sign is with the option decimal (--decimal comma, or point)',
+      );
+      const { series, summary } = readCsv(commas, { decimal: 'point' });
+      expect([...series[0]!.value]).toEqual(numbers);
+      expect(summary.notes).not.toContain('digits in groups');
+    });
+  });
+
   test('a point that can be decimal or thousands is asked for where semicolons leave the comma free', () => {
     const texts = ['1.234', '987'];
     expect(problemOf(() => valuesOf(texts))).toMatch(

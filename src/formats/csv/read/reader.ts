@@ -4,7 +4,7 @@ import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
 import type { Roles } from '../../table/roles.js';
-import { LINE_FEED } from '../bytes.js';
+import { LINE_FEED, POINT } from '../bytes.js';
 import { encodingOf, encodings } from '../encoding.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
 import { columnNames, defaultsOf } from '../head/find-header.js';
@@ -291,14 +291,16 @@ export class FileReader implements CsvReader {
 
   // Reads whole rows and returns the index after the last one.
   #readRows(rows: Rows, bytes: Uint8Array, isLast: boolean): number {
-    const { separator, isAnnotated } = this.#header as Header; // set with the rows
+    const { separator, isAnnotated, dialect } = this.#header as Header; // set with the rows
     const record = this.#record;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const stop = bytes.lastIndexOf(LINE_FEED) + 1;
     let at = 0;
+    let plainStop = dialect.isPointOpen ? -1 : stop;
     while (at < stop) {
       const taken = rows.taken();
-      at = rows.parse(bytes, view, at, stop);
+      if (plainStop < at) plainStop = startOfPoint(bytes, at, stop);
+      if (plainStop > at) at = rows.parse(bytes, view, at, plainStop);
       this.#line += rows.taken() - taken;
       if (rows.taken() > taken) this.#rowLine = this.#line - 1;
       if (!rows.isFull() && at < stop) {
@@ -381,4 +383,10 @@ function findZone(name: string | undefined): Zone | undefined {
   const near = didYouMeanZone(name);
   const mend = near === undefined ? '' : `; ${near}`;
   throw wrongOption('timezone', 'an IANA time zone like Europe/Berlin', `${JSON.stringify(name)}${mend}`);
+}
+
+/** Where the first row with a point begins, which the fast path would take for a decimal sign; `stop` without one. */
+function startOfPoint(bytes: Uint8Array, from: number, stop: number): number {
+  const at = bytes.indexOf(POINT, from);
+  return at < 0 || at >= stop ? stop : Math.max(from, bytes.lastIndexOf(LINE_FEED, at) + 1);
 }
