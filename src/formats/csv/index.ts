@@ -9,8 +9,8 @@ export type {
   OnChunk,
   RejectedRow,
 } from './options.js';
+export { createCsvReader } from './read/csv-reader.js';
 export { type ReadCsvOptions, readCsv } from './read/read-csv.js';
-export { createCsvReader } from './read/reader.js';
 export {
   type CsvWriter,
   type CsvWriterOptions,

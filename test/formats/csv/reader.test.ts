@@ -293,3 +293,49 @@ describe('skipping', () => {
     ]);
   });
 });
+
+describe('a reader that cannot go on', () => {
+  const encoder = new TextEncoder();
+  const open = () => {
+    const values: number[] = [];
+    const reader = createCsvReader({ fileName: 'x.csv' }, (all) => {
+      for (const { value } of all) values.push(...value);
+    });
+    return { reader, values };
+  };
+
+  test('takes nothing more after an error: rows would be missing', () => {
+    const { reader } = open();
+    const bytes = encoder.encode('time,value\n2024-01-01,1\noops,3\n2024-01-04,4\n');
+    expect(() => {
+      reader.push(bytes);
+      reader.end();
+    }).toThrow(CsvError);
+    for (const use of [() => reader.push(encoder.encode('2024-01-06,6\n')), () => reader.flush(), () => reader.end()]) {
+      expect(use).toThrow(
+        expect.objectContaining({
+          code: 'stream.closed',
+          message: 'the reader has failed before, in the middle of its rows; create another',
+          cause: expect.any(CsvError),
+        }),
+      );
+    }
+  });
+
+  test('takes nothing more after the end of its file', () => {
+    const { reader, values } = open();
+    reader.push(encoder.encode('time,value\n2024-01-01,1\n'));
+    expect(reader.end()).toMatchObject({ rows: 1 });
+    expect(() => reader.push(encoder.encode('2024-01-02,2\n'))).toThrow('the reader has ended its file');
+    expect(() => reader.end()).toThrow('the reader has ended its file');
+    expect(reader.series()).toMatchObject([{ samples: 1 }]);
+    expect(values).toEqual([1]);
+  });
+
+  test('says how a text is pushed', () => {
+    // @ts-expect-error: as a program in JavaScript may call it.
+    expect(() => open().reader.push('time,value\n')).toThrow(
+      'a Uint8Array (of a text, new TextEncoder().encode(text))',
+    );
+  });
+});

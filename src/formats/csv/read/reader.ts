@@ -1,4 +1,4 @@
-import { describeValue, wrongOption } from '../../../core/errors.js';
+import { wrongOption } from '../../../core/errors.js';
 import type { SeriesReference } from '../../../core/series.js';
 import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
@@ -11,44 +11,11 @@ import { columnNames, defaultsOf } from '../head/find-header.js';
 import { HeadReader } from '../head/head-reader.js';
 import { type Header, isWide, namesSeries, tellHeader } from '../head/header.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
-import { checkReaderOptions } from './check-options.js';
 import { BLANK_LINES_MAX, type CsvLimits, FILE_LIMITS } from './limits.js';
 import { type CsvRecord, createRecord, fieldText, isBlank, Pending, recordText, splitRecord } from './record.js';
 import type { ColumnRows, Rows, RowsSettings } from './rows.js';
 import { createRows } from './rows-of-file.js';
 import { MARK_BYTES_MAX, Utf16 } from './utf16.js';
-
-/**
- * Reads CSV from bytes into series, chunk by chunk, in memory that does not grow with the file.
- *
- * The header tells the separator (comma, semicolon, tab or bar) and, with the first rows, what each column is for and
- * how times and values are written. Options say what the file does not tell. The time column is the first of
- * timestamp, time, datetime, date and ts that the header has, or else the only column that holds times. For layouts see
- * `CsvLayout`. Names may be in any case and order, quoted or not. Quotes and line ends are those of RFC 4180, or LF
- * alone. Blank lines, comments (`# …`) before the header and a byte order mark are skipped; UTF-16 is recognised by its
- * mark, and Windows-1252 where the text can hardly be in another encoding. Columns that the long layout does not use
- * are ignored, and so are columns without a name; the notes of the summary name both. Where the separator is no
- * comma, or the first row leaves something open, as that of a wide table does, rows wait until some 16 KiB of them are
- * there; `flush` ends that.
- *
- * Times are ISO 8601 instants, dates in other orders, or epoch numbers: below 1e11 seconds, below 1e14 milliseconds,
- * below 1e17 microseconds, else nanoseconds. They become epoch milliseconds in UTC. Local times that occur twice are
- * told apart by the order of their series. Values are decimals of any length, correctly rounded; empty fields, null,
- * NA, NaN and inf in any case are missing and become NaN.
- *
- * @throws InputError for an unknown zone, or an option that does not exist or is of another type. `push` and `end`
- * throw a `CsvError` for a file that is not CSV or is not clear and, with `onBadRow: 'fail'`, for a row that cannot be
- * read.
- * @example
- * const reader = createCsvReader({ fileName: 'office.csv' }, (series) => stream.push(series));
- * for await (const bytes of createReadStream('office.csv')) reader.push(bytes);
- * const { rows, missing } = reader.end();
- */
-export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): CsvReader {
-  checkReaderOptions(options);
-  if (typeof onChunk !== 'function') throw wrongOption('onChunk', 'a function', describeValue(onChunk));
-  return new FileReader(options, onChunk);
-}
 
 /** Settings of a reader within windrow, beyond its public options. */
 export interface ReaderPlace {

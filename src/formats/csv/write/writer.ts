@@ -1,3 +1,4 @@
+import { describeValue, wrongOption } from '../../../core/errors.js';
 import { formatInstant } from '../../../core/instant.js';
 import type { Series } from '../../../core/series.js';
 import { LINE_FEED } from '../bytes.js';
@@ -93,10 +94,12 @@ function quoteName(name: string): string {
 /**
  * The series as CSV text: `timestamp,timeseriesId,metric,value`, series by series, each in the order of its samples.
  *
+ * @throws InputError for what is no array.
  * @example
  * writeCsv(runBatch(plan, inputs).series);
  */
 export function writeCsv(series: readonly Series[]): string {
+  if (!Array.isArray(series)) throw wrongOption('series', 'an array of series', describeValue(series));
   const decoder = new TextDecoder();
   const texts: string[] = [];
   const writer = createCsvWriter((bytes) => texts.push(decoder.decode(bytes)));
