@@ -3,6 +3,7 @@ import { Compile } from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/inspect/index.js';
 import { createAdministration } from '../../src/service/identity/administration.js';
+import { shownStep } from '../../src/service/operations/shown-step.js';
 import { openTestService, type TestService } from './app.js';
 
 let service: TestService;
@@ -49,6 +50,8 @@ describe('a request of operations', () => {
       for (const { parameters, inputs: series } of examples) {
         for (const spelling of [name, ...aliases]) {
           const request = [itemOf(spelling, parameters, series.length)];
+          const step = { operation: spelling, parameters };
+          expect(shownStep({ ...step, operation: spelling.toUpperCase() })).toEqual(step);
           expect([schema.Check(request), await isTaken('/operations?dryRun=true', request)]).toEqual([true, true]);
         }
         const unknown = [itemOf(name, { ...parameters, unknown: 1 }, series.length)];

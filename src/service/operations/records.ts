@@ -8,6 +8,7 @@ import { joinMessages } from '../status/refusals.js';
 import { childCount, parentState, stateOf, type TransactionState } from '../status/request-states.js';
 import { isPattern, storedPattern } from './request.js';
 import type { itemSchema } from './schemas.js';
+import { type PostedStep, shownStep } from './shown-step.js';
 import { sourcesOf } from './sources.js';
 
 export interface ItemRecord extends Static<typeof itemSchema> {
@@ -65,14 +66,14 @@ function itemRecord(
   pattern: string | null,
 ): ItemRecord {
   // `as`: checked when it was posted.
-  const posted = JSON.parse(row.posted) as { operations: object[]; frequency?: string };
+  const posted = JSON.parse(row.posted) as { operations: PostedStep[]; frequency?: string };
   return {
     itemId: row.itemId,
     timeseriesId: row.timeseriesId,
     metric: row.metric,
     processingType: shownType(row.processingType),
     frequency: row.frequencyMs === null ? null : (posted.frequency?.toUpperCase() ?? null),
-    operations: posted.operations,
+    operations: posted.operations.map(shownStep),
     sources,
     pattern,
     state: isPattern(row) ? (found?.state ?? row.state) : row.state,

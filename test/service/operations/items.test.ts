@@ -26,6 +26,22 @@ async function itemOf(timeseriesId: string): Promise<Item | undefined> {
 }
 
 describe('registered items', () => {
+  it('are shown with names as the interface writes them, in whatever case they were posted', async () => {
+    const odd = [
+      item('aggregate', { function: 'AVERAGE', interval: 'hourly', closed: 'LEFT' }, ['room'], 'odd case'),
+      item('holdlastvalue', { interval: 'PT1M', maxhold: 'PT1H' }, ['room'], 'odd hold'),
+      item('mul', { scalar: 2 }, ['room'], 'odd alias'),
+    ].flat();
+    const answer = await posting.call('POST', '/operations', odd);
+    expect(answer.statusCode).toBe(202);
+    const { operations } = (await itemOf('odd case')) as unknown as { operations: object[] };
+    expect(operations).toMatchObject([
+      { operation: 'Aggregate', parameters: { function: 'Average', interval: 'Hourly', closed: 'left' } },
+    ]);
+    const held = (await itemOf('odd hold')) as unknown as { operations: object[] };
+    expect(held.operations).toMatchObject([{ operation: 'HoldLastValue', parameters: { maxhold: 'PT1H' } }]);
+  });
+
   it('are listed with what was posted, their state and their transaction', async () => {
     const request = times(2, 'shown');
     await posting.run(request);
