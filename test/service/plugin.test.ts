@@ -222,6 +222,7 @@ describe('the service in an existing server', () => {
       'the setting corsOrigins: expected an array of origins, received "https://a"',
     ],
     [{ settings: { corsOrigins: ['a'] } }, 'the setting corsOrigins: expected an origin such as'],
+    [{ settings: { corsOrigins: ['https://*.x.com'] } }, 'the setting corsOrigins: expected an origin such as'],
     [{ settings: { foo: 1 } }, 'the setting foo: expected one of tokenLifetimeS,'],
     [{ bodyBytesMax: 5 }, 'bodyBytesMax: expected it among the settings: { bodyBytesMax: … }'],
     [{ foo: 5 }, 'foo: expected one of dataDirectory, store, storage, settings,'],

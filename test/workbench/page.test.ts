@@ -187,9 +187,12 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     const field = page.getByLabel('Request as JSON');
     await field.fill(JSON.stringify(written));
     await eventually(() => page.getByLabel('roundtodigits').inputValue()).toBe('-1');
+    written[0].operations[0].parameters.roundtodigits = 2;
+    await field.fill(JSON.stringify({ $schema: 'x', items: written }));
+    await eventually(() => page.getByLabel('roundtodigits').inputValue()).toBe('2');
     await field.fill('[{');
     await page.getByRole('status').getByText('in JSON at position 2').waitFor();
-    await eventually(() => page.getByLabel('roundtodigits').inputValue()).toBe('-1');
+    await eventually(() => page.getByLabel('roundtodigits').inputValue()).toBe('2');
   });
 
   it('has a form for every operation, made from its description', async () => {

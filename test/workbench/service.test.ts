@@ -27,6 +27,8 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     expect(await answer.text()).toBe(fileHtml());
     const plain = await fetch(`${demo.url}/`, { headers: { 'accept-encoding': 'identity' } });
     expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, fileHtml()]);
+    const refused = await fetch(`${demo.url}/`, { headers: { 'accept-encoding': 'br, gzip;q=0' } });
+    expect(refused.headers.get('content-encoding')).toBeNull();
 
     const { page, faults } = await open(`${demo.url}/`);
     await page.getByRole('button', { name: 'Service', exact: true }).click();

@@ -161,35 +161,33 @@ function tellNumbers(
   said: DialectOptions['decimal'],
   fail: Fail,
 ): Pick<Dialect, 'decimal' | 'grouping' | 'isPointOpen'> {
+  if (said !== undefined) return numbers(said, said === 'comma' ? 'seen' : 'allowed');
   const withComma = values.filter((text) => text.includes(',') && /\d/.test(text));
-  const points = (grouping: Dialect['grouping'], isPointOpen = false) =>
-    ({ decimal: 'point', grouping, isPointOpen }) as const;
-  const commas = { decimal: 'comma', grouping: 'seen', isPointOpen: false } as const;
-  if (said === 'comma') return commas;
-  const isSpaced = values.some((text) => SPACED.test(text));
-  const isGrouped = withComma.some((text) => GROUPED.test(text));
-  if (said === 'point') {
-    return points(isSpaced || isGrouped || withComma.some((text) => EITHER.test(text)) ? 'seen' : 'allowed');
-  }
   if (withComma.length === 0) {
     const withPoint = mayPointGroup ? values.filter((text) => POINT.test(text)) : [];
     const isInDoubt = withPoint.length > 0 && withPoint.every((text) => POINT_GROUP.test(text));
     if (isInDoubt) return fail(eitherSign('point', withPoint[0]!), 'unclear', [DECIMAL]);
-    return points(isSpaced ? 'seen' : 'none', mayPointGroup && withPoint.length === 0);
+    const isSpaced = values.some((text) => SPACED.test(text));
+    return numbers('point', isSpaced ? 'seen' : 'none', mayPointGroup && withPoint.length === 0);
   }
+  const isGrouped = withComma.some((text) => GROUPED.test(text));
   const isPoint = values.some((text) => POINT.test(text) && !POINT_GROUP.test(text));
   // If there are decimal points, a value with a decimal comma is an error.
-  if (isPoint || isGrouped) return points(isGrouped ? 'seen' : 'none');
-  if (withComma.some((text) => COMMA.test(text) && !EITHER.test(text))) return commas;
+  if (isPoint || isGrouped) return numbers('point', isGrouped ? 'seen' : 'none');
+  if (withComma.some((text) => COMMA.test(text) && !EITHER.test(text))) return numbers('comma', 'seen');
   const either = withComma.find((text) => EITHER.test(text));
-  if (either === undefined) return points('none');
-  return fail(eitherSign('comma', either), 'unclear', [DECIMAL]);
+  return either === undefined ? numbers('point', 'none') : fail(eitherSign('comma', either), 'unclear', [DECIMAL]);
 }
 
-export const SAY_SIGN = 'say what the decimal sign is with the option decimal (--decimal comma, or point)';
+function numbers(decimal: Dialect['decimal'], grouping: Dialect['grouping'], isPointOpen = false) {
+  return { decimal, grouping, isPointOpen };
+}
+
+export const OPEN_SIGN =
+  'may be the decimal sign or group thousands; say what the decimal sign is with the option decimal (--decimal comma, ' +
+  'or point)';
 export const DECIMAL: OptionHint = { option: 'decimal', values: ['comma', 'point'] };
 
 function eitherSign(sign: 'comma' | 'point', example: string): string {
-  const told = `the ${sign} in values such as ${example} may be the decimal sign or group thousands`;
-  return `${told}; ${SAY_SIGN}`;
+  return `the ${sign} in values such as ${example} ${OPEN_SIGN}`;
 }

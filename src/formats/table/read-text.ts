@@ -3,7 +3,7 @@ import type { OptionHint } from '../../core/errors.js';
 import { type InstantReading, readInstant } from '../../core/instant.js';
 import type { Zone } from '../../core/zone.js';
 import { isoTime } from './dates.js';
-import { DECIMAL, type Dialect, EITHER, POINT_GROUP, SAY_SIGN } from './dialect.js';
+import { DECIMAL, type Dialect, EITHER, OPEN_SIGN, POINT_GROUP } from './dialect.js';
 import { epochUnitOf, readEpoch } from './epoch.js';
 import { isMissing } from './facts.js';
 
@@ -63,7 +63,7 @@ export function numberFault(
   isOneOfMany = false,
 ): CellFault {
   if (decimal === 'point' && (EITHER.test(text) || (isPointOpen && POINT_GROUP.test(text)))) {
-    return { reason: `may be a decimal or thousands; ${SAY_SIGN}`, options: [DECIMAL] };
+    return { reason: `has a sign that ${OPEN_SIGN}`, options: [DECIMAL] };
   }
   if (decimal === 'comma' && /^[+-]?\d+\.\d+$/.test(text)) {
     const reason = 'has a decimal point where the file has decimal commas';

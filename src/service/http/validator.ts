@@ -67,8 +67,8 @@ function hasEntries(given: unknown): boolean {
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-// typebox makes 0 of an empty text, 16 of `0x10`, 1 of `1.5` where a whole number is wanted, and true of `1`: such texts
-// stay, and are refused.
+// typebox makes 0 of an empty text, 16 of `0x10`, 1 of `1.5` where a whole number is wanted, and true of `1`: such
+// texts stay, and are refused.
 function converted(given: unknown, schema: TSchema): unknown {
   const value: unknown = Value.Convert(schema, Value.Clone(given));
   for (const [name, text] of Object.entries(Object(given))) {

@@ -44,11 +44,12 @@ export function readRequest(text: string): ReturnType<typeof readDraft> {
   }
 }
 
-/** The request in parsed JSON, or why the forms cannot show it. */
+/** The request in parsed JSON, alone or as the `items` of a file, or why the forms cannot show it. */
 export function readDraft(json: unknown): { readonly draft: Draft } | { readonly problem: string } {
-  if (!Array.isArray(json)) return { problem: 'expected an array of items: [ { "metric": …, "operations": [ … ] } ]' };
+  const list = isObject(json) ? json.items : json;
+  if (!Array.isArray(list)) return { problem: 'expected an array of items: [ { "metric": …, "operations": [ … ] } ]' };
   const items: DraftItem[] = [];
-  for (const [index, item] of json.entries()) {
+  for (const [index, item] of list.entries()) {
     if (!isObject(item)) return { problem: `/${index}: expected an object` };
     const { operations = [] } = item;
     if (!Array.isArray(operations) || !operations.every(isStep)) {

@@ -256,8 +256,8 @@ describe('values', () => {
     test('are not read as one or the other', () => {
       const points = textOf(';', grouped('.'));
       expect(problemOf(() => readCsv(points))).toBe(
-        `csv.number: csv, line ${lineOfThousand}, column 2 (value): "1.000" may be a decimal or thousands; ` +
-          'say what the decimal sign is with the option decimal (--decimal comma, or point)',
+        `csv.number: csv, line ${lineOfThousand}, column 2 (value): "1.000" has a sign that may be the decimal sign or group ` +
+          'thousands; say what the decimal sign is with the option decimal (--decimal comma, or point)',
       );
       for (const pieceBytes of [7, 4096, 70_000]) {
         const values: number[] = [];
@@ -283,8 +283,8 @@ describe('values', () => {
       const write = grouped(',');
       const commas = textOf(',', (number) => (number < 1000 ? write(number) : `"${write(number)}"`));
       expect(problemOf(() => readCsv(commas))).toBe(
-        `csv.number: csv, line ${lineOfThousand}, column 2 (value): "1,000" may be a decimal or thousands; ` +
-          'say what the decimal sign is with the option decimal (--decimal comma, or point)',
+        `csv.number: csv, line ${lineOfThousand}, column 2 (value): "1,000" has a sign that may be the decimal sign or group ` +
+          'thousands; say what the decimal sign is with the option decimal (--decimal comma, or point)',
       );
       const { series, summary } = readCsv(commas, { decimal: 'point' });
       expect([...series[0]!.value]).toEqual(numbers);

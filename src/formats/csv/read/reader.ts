@@ -355,5 +355,5 @@ function findZone(name: string | undefined): Zone | undefined {
 /** Where the first row with a point begins, which the fast path would take for a decimal sign; `stop` without one. */
 function startOfPoint(bytes: Uint8Array, from: number, stop: number): number {
   const at = bytes.indexOf(POINT, from);
-  return at < 0 || at >= stop ? stop : Math.max(from, bytes.lastIndexOf(LINE_FEED, at) + 1);
+  return at < 0 || at > stop ? stop : bytes.lastIndexOf(LINE_FEED, at) + 1;
 }
