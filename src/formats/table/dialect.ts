@@ -184,8 +184,8 @@ function numbers(decimal: Dialect['decimal'], grouping: Dialect['grouping'], isP
 }
 
 export const OPEN_SIGN =
-  'may be the decimal sign or group thousands; say what the decimal sign is with the option decimal (--decimal comma, ' +
-  'or point)';
+  'may be the decimal sign or group thousands; ' +
+  'say what the decimal sign is with the option decimal (--decimal comma, or point)';
 export const DECIMAL: OptionHint = { option: 'decimal', values: ['comma', 'point'] };
 
 function eitherSign(sign: 'comma' | 'point', example: string): string {
