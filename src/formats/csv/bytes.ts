@@ -48,3 +48,9 @@ export function skipField(bytes: Uint8Array, from: number, separator: number): n
     at++;
   }
 }
+
+/** Whether the bytes at a place are those wanted. */
+export function hasBytes(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
+  return true;
+}

@@ -1,5 +1,5 @@
 import { TIME_MS_END } from '../../core/series.js';
-import { CARRIAGE_RETURN, COMMA, DIGIT_0, POINT, QUOTE, SPACE } from '../csv/bytes.js';
+import { CARRIAGE_RETURN, COMMA, DIGIT_0, hasBytes, POINT, QUOTE, SPACE } from '../csv/bytes.js';
 import { createNameBook, findName, learnName } from '../csv/read/names.js';
 import { parseNumber } from '../csv/read/number.js';
 import type { FormatOptions } from '../format.js';
@@ -259,9 +259,4 @@ export class UsualLines {
       return undefined;
     }
   }
-}
-
-function hasBytes(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
-  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
-  return true;
 }

@@ -1,4 +1,4 @@
-import { CARRIAGE_RETURN, COMMA, DIGIT_0, LINE_FEED, MINUS, POINT, QUOTE, SPACE, TAB } from '../csv/bytes.js';
+import { CARRIAGE_RETURN, COMMA, DIGIT_0, hasBytes, LINE_FEED, MINUS, POINT, QUOTE, SPACE, TAB } from '../csv/bytes.js';
 
 // JSON as nearly all is written, passed over in bytes. Each function returns where the value ends, or −1 where it is
 // not usual: then JSON.parse tells whether it is valid.
@@ -94,11 +94,6 @@ export function skipSpace(bytes: Uint8Array, from: number): number {
     if (byte !== SPACE && byte !== TAB && byte !== LINE_FEED && byte !== CARRIAGE_RETURN) return at;
     at++;
   }
-}
-
-export function hasBytes(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
-  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
-  return true;
 }
 
 function isSame(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,8 +1,8 @@
-import { COMMA, DIGIT_0, MINUS, POINT, QUOTE } from '../csv/bytes.js';
+import { COMMA, DIGIT_0, hasBytes, MINUS, POINT, QUOTE } from '../csv/bytes.js';
 import { parseNumber } from '../csv/read/number.js';
 import { type Clock, createClock, parseTime, TIME_REACH } from '../csv/read/time.js';
 import type { Gathered, TableReader } from '../table/table-reader.js';
-import { FALSE, hasBytes, isDigit, isNested, NULL, skipSpace, skipText, skipValue, TRUE } from './skip-value.js';
+import { FALSE, isDigit, isNested, NULL, skipSpace, skipText, skipValue, TRUE } from './skip-value.js';
 
 const [COLON, OPENING, CLOSING] = [0x3a, 0x7b, 0x7d];
 
