@@ -7,8 +7,9 @@ export function failAtTwoRoles(
   { timeColumn, clockColumn, ids, values }: Pick<Roles, 'timeColumn' | 'clockColumn' | 'ids' | 'values'>,
   fail: Fail,
 ): void {
-  const used = [timeColumn, clockColumn, ...[...ids, ...values].map(({ column }) => column)];
-  const twice = used.find((column, index) => column >= 0 && used.indexOf(column) < index);
+  const used = new Set<number>();
+  const isAgain = (column: number): boolean => column >= 0 && used.size === used.add(column).size;
+  const twice = [timeColumn, clockColumn, ...[...ids, ...values].map(({ column }) => column)].find(isAgain);
   if (twice === undefined) return;
   const roles = 'one of time, series and value, and once';
   const mend = 'name another with the option of one of them (--time, --series, --value)';

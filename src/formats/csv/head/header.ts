@@ -95,6 +95,7 @@ export function* tellHeader(
   const encoding = found.encoding ?? tellEncoding(sample) ?? 'utf-8';
   const texts = sampleTexts(found, sample, encoding);
   if (!isWhole && texts[0]!.length < rowsMin) return undefined;
+  if (isWide(found)) yield;
   const units = unitsOf(texts);
   const numbers = texts.map((list, column) => withoutUnits(list, units[column]));
   const facts = columns.map((name, column) => factsOf(name, numbers[column]!));
