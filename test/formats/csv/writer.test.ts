@@ -66,6 +66,11 @@ describe('the CSV writer', () => {
     expect(pieces.join('')).toBe(writeCsv(all));
   });
 
+  test('one series alone is refused by name', () => {
+    // @ts-expect-error: as a program in JavaScript may call it.
+    expect(() => writeCsv(seriesOf('a', 'Raw', [[0, 1.5]]))).toThrow('series: expected an array of series');
+  });
+
   test('no series give just the header', () => {
     expect(writeCsv([])).toBe(csvHeader);
   });
