@@ -13,6 +13,7 @@ const SHORT_MB_MAX = 900;
 const EVENTS = { path: '/core/events' };
 const ITEMS = { path: '/operations' };
 const PAGE = { path: '/core/events?$orderby=id desc', headers: { pagesize: '1000' } };
+const DAYS = { path: '/core/timeseries/days/samples' };
 const GZIP = { headers: { 'content-encoding': 'gzip' } };
 
 /** 3: bodies that take disproportionate memory or time. */
@@ -20,7 +21,11 @@ export async function bodies({ isShort }) {
   const server = await start();
   addCollection(server, 'events');
   const wide = (count) => `timestamp,${Array.from({ length: count }, (_, i) => `c${i}`).join(',')}\n`;
-  const row = (count) => `${TIME}${',1'.repeat(count)}\n`;
+  const row = (count, text = '1', time = TIME) => `${time}${`,${text}`.repeat(count)}\n`;
+  const clocks = (count) => Array.from({ length: count }, (_, i) => new Date(i * 1000).toISOString().slice(11, 19));
+  const days = Array.from({ length: 20 }, (_, i) =>
+    row(9999, '1', new Date(i * 86_400_000).toISOString().slice(0, 10)),
+  );
   const frame = (id) => {
     const head = Buffer.from(JSON.stringify({ timeseriesId: id, metric: 'Raw' }));
     const padded = Buffer.concat([head, Buffer.alloc((8 - (head.length % 8)) % 8, 0x20)]);
@@ -77,9 +82,13 @@ export async function bodies({ isShort }) {
   const stored = events('a');
   // The status of the answer, and what is sent. What takes seconds and is much like another is only in the long form.
   const cases = [
+    [200, 'the description of the interface, asked for first', undefined, undefined, { path: '/openapi.json' }],
     [400, 'CSV of 200,000 columns and two rows', csv, wide(200_000) + row(200_000).repeat(2)],
     [400, 'CSV of 50,000 columns and two rows', csv, wide(50_000) + row(50_000).repeat(2)],
     [200, 'CSV of 10,000 columns and 20 rows', csv, wide(9999) + row(9999).repeat(20)],
+    [400, 'CSV of 10,000 columns of texts', csv, wide(9999) + row(9999, 'x').repeat(20)],
+    [400, 'CSV of 10,000 columns of dates', csv, wide(9999) + row(9999, '2026-01-01').repeat(20), { isLong: true }],
+    [200, 'CSV of 20 days, each in 10,000 columns', csv, `date,${clocks(9999).join(',')}\n${days.join('')}`, DAYS],
     [400, 'CSV with a line of 2 GB', csv, longLine],
     [413, '2,000,000 frames without samples', columns, frames, { isLong: true }],
     [413, '50,000 frames without samples', columns, () => frames(10)],
@@ -152,9 +161,8 @@ async function send({ url, authorization }, type, body, { path = '/core/samples'
       ...(isStream ? { duplex: 'half' } : {}),
       headers: { authorization, ...(type && { 'content-type': type }), ercollectionid: 'events', ...headers },
     });
-    return `${answer.status} ${JSON.parse(await answer.text())
-      .status.message.split('\n')[0]
-      .slice(0, 70)}`;
+    const { status } = JSON.parse(await answer.text());
+    return `${answer.status} ${(status?.message ?? '').split('\n')[0].slice(0, 70)}`;
   } catch (error) {
     return isStream ? ENDED : String(error.cause?.code ?? error.message);
   }

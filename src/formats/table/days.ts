@@ -55,8 +55,8 @@ function failAtOtherClocks(
   clocked: readonly ValueColumn[],
   fail: Fail,
 ): void {
-  const known = clocked.map(({ column }) => column);
-  const others = rest.filter((column) => !known.includes(column) && LIKE_CLOCK.test(columns[column]!.name));
+  const known = new Set(clocked.map(({ column }) => column));
+  const others = rest.filter((column) => !known.has(column) && LIKE_CLOCK.test(columns[column]!.name));
   if (others.length === 0) return;
   const names = others.map((column) => JSON.stringify(columns[column]!.name)).join(' and ');
   fail(`${names} are no times of day like 00:00; call both columns of an hour that occurs twice alike`);

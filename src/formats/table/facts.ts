@@ -57,7 +57,7 @@ export function kindOfText(text: string): ColumnKind {
 
 /** The distinct texts of a column, without missing values. */
 export function distinctTexts({ texts }: ColumnFacts): string[] {
-  return [...new Set(texts.filter((text) => !MISSING.test(text)))];
+  return [...new Set(texts)].filter((text) => !MISSING.test(text));
 }
 
 /** A name as words in lower case: `startTime`, `START_TIME` and `Start time` become the same. */

@@ -68,6 +68,7 @@ class Table {
   readonly #names: readonly string[];
   readonly #options: RoleOptions;
   readonly #fail: Fail;
+  #asked: readonly number[] | undefined;
 
   constructor(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail) {
     this.#columns = columns;
@@ -87,7 +88,8 @@ class Table {
 
   /** The columns that the option `value` names, which have no other role by their names. */
   asked(): readonly number[] {
-    return this.#find(this.#options.value ?? [], 'value');
+    this.#asked ??= this.#find(this.#options.value ?? [], 'value');
+    return this.#asked;
   }
 
   /** The column of times and, if that has only dates, the column of times of day (else −1). */
@@ -274,13 +276,13 @@ class Table {
   ): void {
     const { value, layout, isAskedFor = () => false } = this.#options;
     if (layout !== undefined) return;
-    const values = value === undefined ? days.map(({ column }) => column) : this.asked();
+    const values = new Set(value === undefined ? days.map(({ column }) => column) : this.asked());
     const isOpen = ({ name }: ColumnFacts): boolean => name !== '' && !isAskedFor(name);
-    const open = rest.filter((column) => !values.includes(column) && isOpen(this.#columns[column]!));
+    const open = rest.filter((column) => !values.has(column) && isOpen(this.#columns[column]!));
     const facts = (columns: readonly number[]) => columns.flatMap((column) => this.#columns[column] ?? []);
     const found = findKeys(facts([timeColumn, clockColumn]), facts(open), days.length > 0);
     // Something has to hold the values: the only column of a meter is its reading.
-    const keys = values.length === 0 && found.length === open.length ? [] : found;
+    const keys = values.size === 0 && found.length === open.length ? [] : found;
     const otherwise = days.length > 0 ? 'days' : 'wide';
     if (keys.length > 0) {
       const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
@@ -329,8 +331,8 @@ class Table {
   /** Of the layouts *long* and *days*. Whoever names the columns of values knows of the others. */
   unusedNotes(rest: readonly number[], values: readonly ValueColumn[]): string[] {
     if (this.#options.value !== undefined) return [];
-    const used = values.map(({ column }) => column);
-    const unused = rest.filter((column) => !used.includes(column) && !INFLUX_NAMES.includes(this.#names[column]!));
+    const used = new Set(values.map(({ column }) => column));
+    const unused = rest.filter((column) => !used.has(column) && !INFLUX_NAMES.includes(this.#names[column]!));
     const names = this.#named(unused).map(({ name }) => name);
     return names.length > 0 ? [`columns left out: ${names.join(', ')}`] : [];
   }

@@ -25,9 +25,9 @@ export function findKeys(
   const rowTimes = times[0]?.texts.map((_, row) => times.map(({ texts }) => texts[row]).join(' ')) ?? [];
   const key = columns.find(isNamedAsKey) ?? findByTimes(rowTimes, columns, areDays);
   if (key === undefined) return [];
-  const rowKeys = joined(rowTimes, key);
+  const rowKeys = rowTimes.map((time, row) => `${time} ${key.texts[row]}`);
   const isSecond = (column: ColumnFacts): boolean =>
-    column !== key && column.kind === 'text' && sharingRows(joined(rowKeys, column)) === 0;
+    column !== key && column.kind === 'text' && tellsApart(column, rowKeys);
   const second = areShared(rowKeys, areDays) ? columns.find(isSecond) : undefined;
   return second === undefined ? [key] : [key, second];
 }
@@ -38,16 +38,19 @@ function findByTimes(
   areDays: boolean,
 ): ColumnFacts | undefined {
   if (!areShared(rowTimes, areDays)) return undefined;
+  const numberCount = columns.filter(({ kind }) => kind === 'number').length;
   return columns.find((column) => {
     const isOfFew = 2 * distinctTexts(column).length <= column.texts.length;
-    const isBeside = areDays || columns.some((other) => other !== column && other.kind === 'number');
+    const isBeside = areDays || numberCount > (column.kind === 'number' ? 1 : 0);
     if (!isOfFew || !isBeside || (column.kind !== 'text' && !isWhole(column))) return false;
-    return sharingRows(joined(rowTimes, column)) === 0;
+    return tellsApart(column, rowTimes);
   });
 }
 
-function joined(rowKeys: readonly string[], { texts }: ColumnFacts): string[] {
-  return rowKeys.map((key, row) => `${key} ${texts[row]}`);
+// Whether all rows that share their key differ in the column. Of thousands of columns, most end at the second row.
+function tellsApart({ texts }: ColumnFacts, rowKeys: readonly string[]): boolean {
+  const seen = new Set<string>();
+  return rowKeys.every((key, row) => seen.add(`${key} ${texts[row]}`).size > row);
 }
 
 function areShared(rowKeys: readonly string[], areDays: boolean): boolean {

@@ -39,7 +39,8 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
       if (!('openapiObject' in given)) return given.swaggerObject;
       completeOperations(given.openapiObject, app.prefix);
       const { openapiObject: document } = given;
-      const schemas = { ...document.components?.schemas };
+      // Not among those that the plugin resolves: it would walk them all for each of them, for half a second.
+      const schemas = { ...errorComponents.schemas, ...operationComponents, ...document.components?.schemas };
       const paths = nameSchemas(document.paths, schemas);
       const servers = [{ url: serverUrl(publicUrl, app.prefix) }];
       Object.assign(document, { servers, paths, components: { ...document.components, schemas } });
@@ -57,7 +58,7 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
       },
       components: {
         ...errorComponents,
-        schemas: { ...errorComponents.schemas, ...operationComponents },
+        schemas: {},
         parameters: { CorrelationId: correlationId },
         securitySchemes: {
           client: { type: 'http', scheme: 'basic', description: 'Client id and secret, for the token endpoint.' },

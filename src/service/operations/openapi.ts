@@ -17,8 +17,19 @@ const componentOf = (operation: string) => `${operation.replaceAll(' ', '')}Step
 
 /** `OperationStep` is a choice of these, of which each operation has one: `RoundStep`. */
 const stepComponents = Object.fromEntries(
-  Object.entries(steps).map(([operation, schema]) => [componentOf(operation), schema]),
+  Object.entries(steps).map(([operation, schema]) => [componentOf(operation), withEnums(schema)]),
 );
+
+/** A schema with `enum` in place of `const`, which fewer generators of clients know. */
+function withEnums<Part>(part: Part): Part;
+function withEnums(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map((one) => withEnums(one));
+  if (typeof part !== 'object' || part === null) return part;
+  const fields = Object.entries(part).map(([name, value]) => {
+    return name === 'const' ? ['enum', [value]] : [name, withEnums(value)];
+  });
+  return Object.fromEntries(fields);
+}
 
 const stepsByName = Object.fromEntries(
   [...operationsByName.values()].flatMap(({ name, aliases = [] }) =>

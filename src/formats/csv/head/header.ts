@@ -93,13 +93,16 @@ export function* tellHeader(
     throw new CsvError(code, { file, line }, `${reason}; ${later}`, { text, options: [skip, ...hints] });
   };
   const encoding = found.encoding ?? tellEncoding(sample) ?? 'utf-8';
-  const texts = sampleTexts(found, sample, encoding);
+  const texts = yield* sampleTexts(found, sample, encoding);
   if (!isWhole && texts[0]!.length < rowsMin) return undefined;
   if (isWide(found)) yield;
   const units = unitsOf(texts);
   const numbers = texts.map((list, column) => withoutUnits(list, units[column]));
-  const facts = columns.map((name, column) => factsOf(name, numbers[column]!));
-  if (isWide(found)) yield;
+  const facts: ColumnFacts[] = [];
+  for (const [column, name] of columns.entries()) {
+    if (column % WIDE_COLUMNS === WIDE_COLUMNS - 1) yield;
+    facts.push(factsOf(name, numbers[column]!));
+  }
   const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
   const roles = findRoles(facts, { ...options, isAskedFor }, fail);
   if (isWide(found)) yield;
@@ -158,10 +161,12 @@ function withoutUnits(texts: readonly string[], unit: string | undefined): reado
 }
 
 // The texts of the first rows, by column.
-function sampleTexts({ columns, separator, defaults }: FoundHeader, bytes: Uint8Array, encoding: Encoding): string[][] {
+function* sampleTexts(found: FoundHeader, bytes: Uint8Array, encoding: Encoding): InTurns<string[][]> {
+  const { columns, separator, defaults } = found;
   const texts = columns.map((): string[] => []);
   const record = createRecord(encoding);
   for (let at = 0; at < bytes.length; at = record.end) {
+    if (at > 0 && isWide(found)) yield;
     if (bytes.indexOf(LINE_FEED, at) < 0 || !splitRecord(record, bytes, at, separator, false)) break;
     if (record.fault !== undefined || record.fieldCount !== columns.length || isBlank(record)) continue;
     for (const [column, list] of texts.entries()) {

@@ -42,7 +42,7 @@ export interface ReaderProgress extends Omit<CsvSummary, 'series'> {
 }
 
 /** How much of the rows that the header was told from is read at once. */
-const PIECE_BYTES = 65_536;
+const PIECE_BYTES = 16_384;
 
 /** A reader that can also read parts of a file, each of which begins and ends at a line. */
 export class FileReader implements CsvReader {
