@@ -25,6 +25,9 @@ const overPostgres =
 // modules that another file has loaded, so files with one stand apart (test/house/mocks.ts).
 const mocking = ['test/laws/short-chunks/*.test.ts'];
 
+// Rules of the code, and docs that are true: checks of the tree, beside types and lint, and not part of `npm test`.
+const checks = ['test/house.test.ts', 'test/docs/*.test.ts'];
+
 /**
  * Most code of a test runs for a second or two, and a third of the processor time of property tests went into optimizing
  * it. In Node 20 a function is optimized after this much bytecode, seven times as much as usual; later versions have a
@@ -42,9 +45,6 @@ const execArgv = [
 // begun last, they left workers idle.
 const long = [
   'test/cli/threads.test.ts',
-  'test/docs/blocks.test.ts',
-  'test/docs/programs.test.ts',
-  'test/docs/third-party.test.ts',
   'test/formats/csv/paths.test.ts',
   'test/formats/csv/writer.test.ts',
   'test/laws/operations.test.ts',
@@ -78,7 +78,8 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongFirst },
     projects: [
-      { extends: true, test: { name: 'embedded', include: ['test/**/*.test.ts'], exclude: mocking } },
+      { extends: true, test: { name: 'embedded', include: ['test/**/*.test.ts'], exclude: [...mocking, ...checks] } },
+      { extends: true, test: { name: 'checks', include: checks } },
       { extends: true, test: { name: 'mocking', include: mocking, isolate: true } },
       // What the service does with its store, once more over PostgreSQL; without one, these tests are left out.
       {

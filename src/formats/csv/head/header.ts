@@ -98,11 +98,7 @@ export function* tellHeader(
   if (isWide(found)) yield;
   const units = unitsOf(texts);
   const numbers = texts.map((list, column) => withoutUnits(list, units[column]));
-  const facts: ColumnFacts[] = [];
-  for (const [column, name] of columns.entries()) {
-    if (column % WIDE_COLUMNS === WIDE_COLUMNS - 1) yield;
-    facts.push(factsOf(name, numbers[column]!));
-  }
+  const facts = yield* factsOfColumns(columns, numbers);
   const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
   const roles = findRoles(facts, { ...options, isAskedFor }, fail);
   if (isWide(found)) yield;
@@ -145,6 +141,18 @@ export function* tellHeader(
       ...unitNotes,
     ],
   };
+}
+
+function* factsOfColumns(
+  columns: readonly string[],
+  texts: readonly (readonly string[])[],
+): InTurns<readonly ColumnFacts[]> {
+  const facts: ColumnFacts[] = [];
+  for (const [column, name] of columns.entries()) {
+    if (column % WIDE_COLUMNS === WIDE_COLUMNS - 1) yield;
+    facts.push(factsOf(name, texts[column]!));
+  }
+  return facts;
 }
 
 function unitsOf(texts: readonly (readonly string[])[]): Record<number, string> {
