@@ -259,7 +259,9 @@ async function bundle(entry, { isSmallest }) {
   // language is changed.
   const asserted = { pure_getters: true, unsafe_arrows: true, builtins_pure: true };
   const compress = { ...asserted, passes: 4, evaluate: false, keep_fargs: false, lhs_constants: false };
-  const { code } = isSmallest ? await minify(output[0].code, { ecma: 2022, compress }) : output[0];
+  // Escapes, too, pack better than the letters that they stand for.
+  const format = { ascii_only: true };
+  const { code } = isSmallest ? await minify(output[0].code, { ecma: 2022, compress, format }) : output[0];
   // The code goes inside a script element.
   if (/<\/script|<!--/i.test(code)) throw new Error(`${entry} has text that would end its script element`);
   const rendered = Object.entries(output[0].modules).filter(([, { code: own }]) => own !== null && own !== '');

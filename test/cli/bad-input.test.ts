@@ -89,10 +89,23 @@ describe('a faulty request', () => {
   });
 
   it('that exceeds --max-output-samples, also over many chunks', async () => {
-    const { code, stderr } = await runWith({}, ...RUN, '--chunk', '1', '--max-output-samples', '2');
+    const request = requestText('Aggregate', { function: 'Max', interval: 'PT1M' });
+    const limited = [...RUN, '--chunk', '1', '--max-output-samples', '2'];
+    const { code, stderr } = await runWith({ 'request.json': request }, ...limited);
     expect(code).toBe(2);
-    expect(stderr).toContain('/0/operations/0: Mul would make 3 samples, over the limit of 2; take a longer');
+    expect(stderr).toContain('/0/operations/0: Aggregate would make 3 samples, over the limit of 2; take a longer');
     expect(stderr).toContain('or raise --max-output-samples\n');
+  });
+
+  it('which is not for steps that give no more samples than they take', async () => {
+    const world = createWorld();
+    world.write('request.json', requestText('Mul', { scalar: 2 }));
+    world.write('office.csv', minutesCsv([1, 2, 3]));
+    for (const mode of ['batch', 'stream']) {
+      const { code, stdout } = await world.run(...RUN, '--mode', mode, '--max-output-samples', '2');
+      expect(code).toBe(0);
+      expect(stdout.split('\n')).toHaveLength(5);
+    }
   });
 });
 

@@ -86,10 +86,75 @@ describe('date and time of day in separate columns', () => {
     const { code, stderr } = await run(worldWith(csv.replace('END', 'OTHER')));
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'name the date and the time of day with the option time (such as --time DATE "START TIME")',
+      'name the date, and the time of day if one holds it, with the option time (--time DATE "START TIME", or only --time DATE)',
     );
     const ended = await run(worldWith(csv.replace('END', 'OTHER')), '--time', 'DATE', 'OTHER TIME');
     expect(ended.stderr).toContain('times of DATE and OTHER TIME');
+  });
+
+  it.each(['runtime', 'duration', 'peak_time'])('need an option if one may hold durations: %s', async (name) => {
+    const durations = `date,${name},office\n2024-03-01,05:30:00,1\n2024-03-02,06:10:00,3\n`;
+    const { code, stderr } = await run(worldWith(durations));
+    expect(code).toBe(2);
+    expect(stderr).toContain(`the times may be in columns of their own, among "date", "${name}"`);
+    const ended = await run(worldWith(durations, { function: 'Last', interval: 'PT1M' }), '--time', 'date');
+    expect(resultsOf(ended)).toEqual(['2024-03-01T00:00,office,1', '2024-03-02T00:00,office,3']);
+  });
+
+  it.each(['Time', 'Uhrzeit', 'Start time (CET)', 'hora_local', 'time of day'])(
+    '%s holds times of day',
+    async (name) => {
+      const ended = await run(
+        worldWith(`date,${name},office\n2024-03-01,05:30,1\n`, { function: 'Last', interval: 'PT1M' }),
+      );
+      expect(resultsOf(ended)).toEqual(['2024-03-01T05:30,office,1']);
+    },
+  );
+
+  it('may count the hours, which the message says', async () => {
+    const hours = Array.from({ length: 72 }, (_, i) => `2024-03-0${1 + Math.floor(i / 24)},${i % 24},${i}\n`);
+    const counted = `date,hour,office\n${hours.join('')}`;
+    const world = worldWith(counted);
+    world.write('request.json', requestText('Aggregate', DAILY).replaceAll('"office"', '"*"'));
+    const { code, stderr } = await run(world);
+    expect(code).toBe(2);
+    expect(stderr).toContain('with --layout wide (--time date hour if it holds hours)\n');
+    const ended = await run(worldWith(counted, { function: 'Last', interval: 'Hourly' }), '--time', 'date', 'hour');
+    expect(resultsOf(ended)).toHaveLength(72);
+    expect(resultsOf(ended).at(-1)).toBe('2024-03-03T23:00,office,71');
+    const few = await run(worldWith(counted));
+    expect(few.stderr).toContain(
+      'name it with --series; if one holds the time of day, name it beside the date with --time',
+    );
+  });
+});
+
+describe('columns of other things than numbers', () => {
+  it.each([
+    ['times', '2024-03-01T00:00:05Z'],
+    ['dates', '2024-03-01'],
+    ['addresses', '192.168.0.1'],
+    ['versions', '1.12.3'],
+  ])('%s are left out where nothing asks for them, and the error names the option elsewhere', async (_, text) => {
+    const world = worldWith(`timestamp,extra,office\n2024-03-01T00:00:00Z,${text},1\n`);
+    world.write('request.json', requestText('Aggregate', DAILY).replaceAll('"office"', '"*"'));
+    for (const command of ['plot', 'init']) {
+      const { code, stdout, stderr } = await world.run(command, '~/office.csv');
+      expect(code).toBe(0);
+      expect(stdout + stderr).toContain('texts left out: extra');
+    }
+    const { code, stderr } = await run(world);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'or nothing where the value is missing; the option value names the columns to read (--value',
+    );
+    expect(resultsOf(await run(world, '--value', 'office'))).toEqual(['2024-03-01T00:00,office,1']);
+  });
+
+  it('numbers of eight digits that look like dates are numbers', async () => {
+    const world = worldWith('timestamp,office\n2024-03-01T00:00:00Z,20240131\n');
+    expect(resultsOf(await run(world))).toEqual(['2024-03-01T00:00,office,20240131']);
+    expect((await world.run('init', '~/office.csv')).code).toBe(0);
   });
 });
 

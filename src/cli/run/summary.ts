@@ -57,7 +57,8 @@ function warnings({ plan, outcome: { files, report, unordered } }: RunFacts): st
     const { samplesIn, dropped } = source;
     if (dropped.duplicate === 0 || dropped.duplicate < REPLACED_SHARE_MIN * samplesIn) return [];
     const share = `${grouped(dropped.duplicate)} of ${counted(samplesIn, 'sample')} of ${seriesName(source)}`;
-    const mend = 'if a column says which series a row belongs to, name it with --series';
+    const ofSeries = 'if a column says which series a row belongs to, name it with --series';
+    const mend = `${ofSeries}; if one holds the time of day, name it beside the date with --time`;
     return [`WARNING: ${share} were replaced by a later one at the same time; ${mend}`];
   });
   const outside = report.sources

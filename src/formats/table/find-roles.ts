@@ -14,6 +14,10 @@ const METRIC_NAMES = ['metric', '_field'];
 /** Columns of InfluxDB's CSV that are not tags. */
 const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value', '_field', '_measurement'];
 
+/** Words of which the name of a column of times of day consists, in some languages, and zones: `Start time (CET)`. */
+const CLOCK_NAME =
+  /^(?:(?:time|clock|hours?|of|day|start|begin|from|local|utc|gmt|c?e[sd]?t|[mp][sd]t|uhrzeit|zeit|von|heure|hora|ora) )+$/;
+
 /** Names that say that a column holds no times, whatever its texts look like. */
 const OTHER_NAMES = [...ID_NAMES, ...VALUE_NAMES, ...METRIC_NAMES];
 
@@ -110,8 +114,10 @@ class Table {
       return date === undefined || others.length > 0 ? this.#askDate(found) : [date, found];
     }
     if (this.#kindOf(found) !== 'date' || clocks.length === 0) return [found, -1];
-    const starts = clocks.filter((column) => !/\b(?:end|stop|until|bis|fin)\b/.test(wordsOf(this.#names[column]!)));
-    if (starts.length !== 1) this.#askTimes([found, ...clocks]);
+    const words = (column: number): string => `${wordsOf(this.#names[column]!).trim()} `;
+    const starts = clocks.filter((column) => !/\b(?:end|stop|until|bis|fin)\b/.test(words(column)));
+    // A column such as `runtime` may hold durations.
+    if (starts.length !== 1 || !CLOCK_NAME.test(words(starts[0]!))) this.#askTimes([found, ...clocks]);
     return [found, starts[0]!];
   }
 
@@ -128,10 +134,11 @@ class Table {
   #askTimes(columns: readonly number[]): never {
     const names = columns.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
     const pair = columns.slice(0, 2).map((column) => this.#columns[column]!.name);
-    const such = pair.map(argumentOf).join(' ');
-    const mend = `name the date and the time of day with the option time (such as --time ${such})`;
-    const told = `the date and the time of day are in columns of their own, among ${names}`;
-    return this.#fail(`${told}; ${mend}`, 'unclear', [{ option: 'time', values: pair }]);
+    const [date, clock] = pair.map(argumentOf);
+    const mend = `name the date, and the time of day if one holds it, with the option time`;
+    const such = ` (--time ${date} ${clock}, or only --time ${date})`;
+    const told = `the times may be in columns of their own, among ${names}`;
+    return this.#fail(`${told}; ${mend}${such}`, 'unclear', [{ option: 'time', values: pair }]);
   }
 
   // If no column has a known name: the only column that holds times.
@@ -287,11 +294,11 @@ class Table {
     if (keys.length > 0) {
       const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
       const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
-      this.#askSeries(
-        subject,
-        keys.map(({ name }) => name),
-        otherwise,
-      );
+      const date = this.#columns[timeColumn]!;
+      const areHours = date.kind === 'date' && keys[0]!.texts.every((text) => Number(text) <= 24);
+      const hours = areHours ? ` (--time ${argumentOf(date.name)} ${keys[0]!.name} if it holds hours)` : '';
+      const keyNames = keys.map(({ name }) => name);
+      this.#askSeries(subject, keyNames, otherwise, hours);
     }
     // This is how pandas writes an unnamed level of an index.
     const index = rest.find((column) => {
@@ -303,14 +310,14 @@ class Table {
     this.#askSeries(subject, [String(index + 1)], otherwise);
   }
 
-  #askSeries(subject: string, columns: readonly string[], otherwise: 'days' | 'wide'): never {
+  #askSeries(subject: string, columns: readonly string[], otherwise: 'days' | 'wide', hours = ''): never {
     const told = `${subject} to say which series a row belongs to`;
     const mend = `if so, say it with the option series (--series ${columns.map(argumentOf).join(' ')})`;
     const alternative =
       otherwise === 'days'
         ? 'if all rows belong to one series, say --layout days'
         : 'if each column is a series of its own, with --layout wide';
-    return this.#fail(`${told}; ${mend}; ${alternative}`, 'unclear', [
+    return this.#fail(`${told}; ${mend}; ${alternative}${hours}`, 'unclear', [
       { option: 'series', values: columns },
       { option: 'layout', values: [otherwise] },
     ]);
@@ -337,12 +344,13 @@ class Table {
     return names.length > 0 ? [`columns left out: ${names.join(', ')}`] : [];
   }
 
-  // Whether a column holds texts for which the caller gives no numbers.
+  // Whether a column holds texts, times or dates for which the caller gives no numbers.
   #isText(column: number): boolean {
     const { states = {} } = this.#options;
     const known = Object.keys(states).map((text) => text.toLowerCase());
-    const facts = this.#columns[column]!;
-    return facts.kind === 'text' && !distinctTexts(facts).every((text) => known.includes(text.toLowerCase()));
+    // What looks like a date of eight digits is a number, too.
+    const isKnown = (text: string): boolean => /^\d*$/.test(text) || known.includes(text.toLowerCase());
+    return !this.#isNumeric(column) && !distinctTexts(this.#columns[column]!).every(isKnown);
   }
 
   #isNumeric(column: number): boolean {

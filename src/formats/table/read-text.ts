@@ -85,14 +85,14 @@ export function numberFault(
   const reason = 'is not a number; expected a decimal such as 20.5 or 1e-3, or nothing where the value is missing';
   // What has digits behind a sign is a value, which would be lost as a state.
   const isWord = /^[^\d+"=.][^"=]{0,40}$/.test(text) && !/^\P{L}+\d/u.test(text);
-  if (!isWord) return { reason };
+  const others = 'the option value names the columns to read (--value …)';
+  const ofMany = isOneOfMany ? [{ option: 'value' }] : [];
+  if (!isWord) return isOneOfMany ? { reason: `${reason}; ${others}`, options: ofMany } : { reason };
   const state = stateOf(text.toLowerCase());
   const argument = /[^\w=-]/.test(state) ? `"${state}"` : state;
   const mend = `the option states says what it stands for (--states${state.startsWith('-') ? '=' : ' '}${argument})`;
   const states = { option: 'states', values: [state] };
-  if (!isOneOfMany) return { reason: `${reason}; ${mend}`, options: [states] };
-  const others = 'or the option value names the columns to read (--value …)';
-  return { reason: `${reason}; ${mend}, ${others}`, options: [states, { option: 'value' }] };
+  return { reason: `${reason}; ${mend}${isOneOfMany ? `, or ${others}` : ''}`, options: [states, ...ofMany] };
 }
 
 function stateOf(word: string): string {

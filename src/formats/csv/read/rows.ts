@@ -111,7 +111,9 @@ export class FieldReader {
     const clock = clockColumn < 0 ? '' : this.text(record, clockColumn)?.trim();
     if (date === undefined || clock === undefined) return notText(record, column);
     const isWhole = date !== '' && (clockColumn < 0 || clock !== '');
-    const text = clockMs === undefined ? (clockColumn < 0 ? date : `${date} ${clock}`) : withClock(date, clockMs);
+    // A column of times of day may count the hours.
+    const ofDay = /^\d\d?$/.test(clock) ? `${clock}:00` : clock;
+    const text = clockMs === undefined ? (clockColumn < 0 ? date : `${date} ${ofDay}`) : withClock(date, clockMs);
     const reading = isWhole ? this.#readTime(text) : { problem: 'is no time; every row needs one' };
     if ('timeMs' in reading) return reading;
     const { problem: reason, ...options } = reading;
