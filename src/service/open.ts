@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { describeValue } from '../core/errors.js';
 import { prepareDataDirectory } from '../storage/data-directory.js';
-import { OpeningStorage, openStorage, type Waiting } from '../storage/index.js';
+import { type OnDatabaseTime, OpeningStorage, openStorage, type Waiting } from '../storage/index.js';
 import { isAddress } from '../storage/postgres/address.js';
 import { createSampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
@@ -12,6 +12,7 @@ import type { PasswordCost } from './identity/passwords.js';
 import { Placements } from './placements.js';
 import { createService, type Service } from './service.js';
 import { checkSettings, defaultSettings, type ServiceSettings } from './settings.js';
+import { StoreClock } from './store-clock.js';
 import { openStoreThreads } from './store-thread/store-thread.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
 
@@ -44,17 +45,21 @@ export function createOpeningService(
   options: ServiceOptions,
   log: FastifyBaseLogger,
 ): OwnService & { readonly opened: Promise<void> } {
-  const { clock = systemClock, random = systemRandom, scheduler = systemScheduler } = options;
+  const { random = systemRandom, scheduler = systemScheduler } = options;
   checkSettings(options.settings ?? {});
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(defaultSettings, name));
   if (misplaced !== undefined) throw new TypeError(`${misplaced}: expected it among the settings: { ${misplaced}: … }`);
   const place = placeOf(options);
   const settings = Object.freeze({ ...defaultSettings, ...options.settings });
+  const storeClock = new StoreClock(systemClock, (aheadMs) => log.warn({ aheadMs }, OTHER_TIME));
+  // A clock that is given is right.
+  const clock = options.clock ?? storeClock;
+  const onDatabaseTime: OnDatabaseTime = (...time) => storeClock.compare(...time);
   const opening =
     'storage' in place
       ? place.storage
       : new OpeningStorage(
-          (waiting) => openOwnStorage(place, settings, clock, waiting),
+          (waiting) => openOwnStorage(place, settings, clock, { ...waiting, onDatabaseTime }),
           ({ message }) => log.warn({ reason: message }, 'waiting for the store'),
         );
   const metrics = createMetrics();
@@ -89,6 +94,8 @@ export function createOpeningService(
   };
 }
 
+const OTHER_TIME = 'the clock of this machine is not that of the database, which is taken';
+
 /** Where the store is. */
 type Place = { readonly storage: Storage } | OwnPlace;
 type OwnPlace = { readonly address: string } | { readonly directory: string };
@@ -116,9 +123,9 @@ async function openOwnStorage(
   place: OwnPlace,
   { storeWaitMsMax }: ServiceSettings,
   clock: Clock,
-  waiting: Waiting,
+  ofDatabase: Waiting & { readonly onDatabaseTime: OnDatabaseTime },
 ): Promise<Storage> {
-  if ('address' in place) return openStorage({ ...place, clock, waitMsMax: storeWaitMsMax, ...waiting });
+  if ('address' in place) return openStorage({ ...place, clock, waitMsMax: storeWaitMsMax, ...ofDatabase });
   prepareDataDirectory(place.directory);
   return openStorage({ ...place, clock });
 }

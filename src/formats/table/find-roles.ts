@@ -15,8 +15,10 @@ const METRIC_NAMES = ['metric', '_field'];
 const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value', '_field', '_measurement'];
 
 /** Words of which the name of a column of times of day consists, in some languages, and zones: `Start time (CET)`. */
-const CLOCK_NAME =
-  /^(?:(?:time|clock|hours?|of|day|start|begin|from|local|utc|gmt|c?e[sd]?t|[mp][sd]t|uhrzeit|zeit|von|heure|hora|ora) )+$/;
+const CLOCK_NAME = new RegExp(
+  '^(?:(?:time|clock|hours?|of|day|start|begin|from|local|utc|gmt|c?e[sd]?t|[mp][sd]t' +
+    '|uhrzeit|zeit|von|heure|hora|ora) )+$',
+);
 
 /** Names that say that a column holds no times, whatever its texts look like. */
 const OTHER_NAMES = [...ID_NAMES, ...VALUE_NAMES, ...METRIC_NAMES];

@@ -8,15 +8,21 @@ export interface Claimant {
   readonly session: number;
   /** The version of stores that its process knows. */
   readonly version: number;
+  /** How long other processes may be silent. */
+  readonly silentMsMax: number;
 }
 
 /**
- * The locks of live processes that work on shards: PostgreSQL releases one as soon as its connection ends. A process
- * whose connection was lost may hold its lock twice for a while. Their class is the table's, as the database may have
- * other stores, each in a schema of its own. Processes of the version before hold one in a class of all stores: those
- * that have shards of this one count, too, so that none is taken for dead during a rolling upgrade.
+ * The locks of live processes that work on shards: PostgreSQL releases one as soon as its connection ends. The
+ * connection of a process that hangs stays open, but is silent, where a live one polls. A role that may not see when it
+ * spoke takes it for alive. A process whose connection was lost may hold its lock twice for a while. Their class is the
+ * table's, as the database may have other stores, each in a schema of its own. Processes of the version before hold one
+ * in a class of all stores: those that have shards of this one count, too, so that none is taken for dead during a
+ * rolling upgrade.
  */
-const LIVE = `SELECT DISTINCT "objid" FROM pg_locks WHERE "locktype" = 'advisory' AND "granted"
+const live = (silentMsMax: number) => `SELECT DISTINCT "objid" FROM pg_locks JOIN pg_stat_activity USING ("pid")
+  WHERE "locktype" = 'advisory' AND "granted"
+  AND ("state" IS DISTINCT FROM 'idle' OR "state_change" > clock_timestamp() - ${silentMsMax} * interval '1 ms')
   AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())
   AND ("classid" = to_regclass('windrow_shard')::oid
     OR "classid" = ${LOCK_CLASS} AND "objid" IN (SELECT "session"::oid FROM "windrow_shard"))`;
@@ -29,10 +35,10 @@ const LIVE = `SELECT DISTINCT "objid" FROM pg_locks WHERE "locktype" = 'advisory
 export async function takeClaim(
   connection: Connection,
   shard: number,
-  { owner, session, version }: Claimant,
+  { owner, session, version, silentMsMax }: Claimant,
   leaseMs: number,
 ): Promise<Claim | undefined> {
-  const state = await readState(connection, shard, owner, leaseMs);
+  const state = await readState(connection, shard, owner, leaseMs, live(silentMsMax));
   checkVersion(state.oldestVersion, version);
   if (state.holder === owner && state.ownCount > state.share) {
     await giveBackClaim(connection, { shard, owner, sequence: state.sequence });
@@ -59,8 +65,8 @@ export async function giveBackClaim(connection: Connection, { shard, owner, sequ
 }
 
 /** The session numbers of live processes that work on shards, in ascending order. */
-export async function readLive(connection: Connection): Promise<readonly number[]> {
-  const sql = `SELECT "objid" FROM (${LIVE}) AS "live" ORDER BY "objid"::bigint`;
+export async function readLive(connection: Connection, silentMsMax: number): Promise<readonly number[]> {
+  const sql = `SELECT "objid" FROM (${live(silentMsMax)}) AS "live" ORDER BY "objid"::bigint`;
   const rows = await connection.all({ sql, values: [] });
   return rows.map(({ objid }) => Number(objid));
 }
@@ -79,14 +85,20 @@ interface ShardState {
   readonly oldestVersion: number;
 }
 
-async function readState(connection: Connection, shard: number, owner: string, leaseMs: number): Promise<ShardState> {
+async function readState(
+  connection: Connection,
+  shard: number,
+  owner: string,
+  leaseMs: number,
+  live: string,
+): Promise<ShardState> {
   const sql = `SELECT "owner", "sequence",
-      "leaseUntil" > clock_timestamp() AND "session"::oid IN (${LIVE}) AS "isHeld",
+      "leaseUntil" > clock_timestamp() AND "session"::oid IN (${live}) AS "isHeld",
       "leaseUntil" < clock_timestamp() - ?::float8 * interval '1 ms' AS "isAbandoned",
       (SELECT count(*) FROM "windrow_shard" WHERE "owner" = ?) AS "ownCount",
       (SELECT count(*) FROM "windrow_shard" WHERE "owner" IS NOT NULL OR "shard" = ?
         OR "leaseUntil" > clock_timestamp() - ?::float8 * interval '1 ms') AS "workedCount",
-      (SELECT count(*) FROM (${LIVE}) AS "live") AS "liveCount",
+      (SELECT count(*) FROM (${live}) AS "live") AS "liveCount",
       ${OLDEST_VERSION}
     FROM "windrow_shard" WHERE "shard" = ?`;
   const [row] = await connection.all({ sql, values: [leaseMs, owner, shard, leaseMs, shard] });

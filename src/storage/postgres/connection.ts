@@ -25,10 +25,23 @@ export interface ConnectionParts {
   readonly confirmed: () => Promise<void>;
 }
 
-/** Whether a notice is a warning or worse. Its severity is a word of the server's language, so the SQLSTATE tells. */
-export function isWarning({ code }: { readonly code: string | undefined }): boolean {
-  return code?.startsWith('00') !== true;
+/** What `pg` tells of a notice. */
+export interface Notice {
+  readonly code: string | undefined;
+  /** The routine of the server that gives it. */
+  readonly routine?: string | undefined;
 }
+
+/**
+ * Whether a commit with this notice may be lost: its wait for a standby was cancelled, or there was no transaction. The
+ * words are of the server's language, and the first has no SQLSTATE of its own. Others, such as a warning that
+ * transaction ids run out, concern no commit.
+ */
+export function isDoubtful({ code, routine }: Notice): boolean {
+  return routine === 'SyncRepWaitForLSN' || code === NO_TRANSACTION;
+}
+
+const NO_TRANSACTION = '25P01';
 
 /** A connection to the writable server. Statements are sent at once and answered in order. */
 export class Connection implements SqlSession {
@@ -58,7 +71,7 @@ export class Connection implements SqlSession {
     client.on('error', fail);
     client.on('end', () => fail(new PostgresFailure('lost', 'the connection has ended')));
     client.on('notice', (notice) => {
-      if (isWarning(notice)) this.#warning = notice.message;
+      if (isDoubtful(notice)) this.#warning = notice.message;
     });
   }
 

@@ -131,7 +131,11 @@ const MEANINGS: Readonly<
   starting: ['PostgreSQL does not answer: ', GONE],
   conflict: ['transactions of others hold locks for too long: ', 'pg_stat_activity shows whose'],
   cancelled: ['statements are cancelled again and again: '],
-  readOnly: ['', 'name the one that takes writes in the address, beside this one or in its place'],
+  readOnly: [
+    '',
+    'name the one that takes writes in the address, beside this one or in its place; a role or a database may be ' +
+      'read-only, too (default_transaction_read_only)',
+  ],
   unconfirmed: [
     '',
     'pg_stat_replication on that server shows its standbys, and synchronous_standby_names which it needs',
@@ -143,7 +147,10 @@ const MEANINGS: Readonly<
   ],
   damaged: ['PostgreSQL reports damage: ', undefined, 'storage.damaged'],
   pooled: ['', 'a pooler must keep a session for one connection and then reset it (PgBouncer: pool_mode = session)'],
-  denied: ['no access: ', 'check the user, its password and privileges, the name of the database, and TLS'],
+  denied: [
+    'no access: ',
+    'check the user, its password and privileges, the name of the database, search_path, and TLS',
+  ],
   newer: ['', undefined, 'storage.newer'],
   other: ['PostgreSQL refused a statement: '],
 };

@@ -12,7 +12,15 @@ export interface HintParts {
   readonly name: string;
   /** The number of the lock that shows others that this process is alive. */
   readonly session: number;
+  readonly onDatabaseTime?: OnDatabaseTime | undefined;
 }
+
+/**
+ * Told twice a second what time it is in the database, in epoch milliseconds.
+ *
+ * @param roundTripMs how long the answer took: the time is at most so old.
+ */
+export type OnDatabaseTime = (databaseMs: number, roundTripMs: number) => void;
 
 const BACKEND = 'SELECT pg_backend_pid() AS "id"';
 
@@ -144,7 +152,11 @@ export class Hints {
   }
 
   async #poll(): Promise<void> {
-    const [rows = []] = await this.#connection!.exec('SELECT "shard", "commit" FROM "windrow_shard"');
+    const sentMs = performance.now();
+    const [rows = [], [now] = []] = await this.#connection!.exec(
+      `SELECT "shard", "commit" FROM "windrow_shard"; SELECT extract(epoch FROM clock_timestamp()) * 1000 AS "ms"`,
+    );
+    this.#parts.onDatabaseTime?.(Number(now?.ms), performance.now() - sentMs);
     for (const row of rows) {
       const [shard, commit] = [Number(row.shard), Number(row.commit)];
       this.#parts.announcer.startAfter(shard, commit);

@@ -5,10 +5,10 @@ import type { Storage } from '../storage.js';
 import { parseAddress } from './address.js';
 import { Announcer } from './announcer.js';
 import { explained, PostgresFailure } from './failure.js';
-import { Hints } from './hints.js';
+import { Hints, type OnDatabaseTime } from './hints.js';
 import { ConnectionPool } from './pool.js';
 import { analyzeNew, migrate, newestVersion, type Schema } from './schema.js';
-import { loadPackage, Servers, type TimeLimits } from './servers.js';
+import { loadPackage, Servers, TIME_LIMITS, type TimeLimits } from './servers.js';
 import { PostgresStorage } from './storage.js';
 import { forgetWriters, pause, pauseOf, TRIES_MS_MAX, type WriterParts } from './writer.js';
 
@@ -16,6 +16,7 @@ export interface PostgresOptions extends Schema, Partial<Waiting> {
   /** In the form of libpq: `postgres://user@host1,host2/database`. */
   readonly address: string;
   readonly clock: { monotonicMs(): number };
+  readonly onDatabaseTime?: OnDatabaseTime | undefined;
   /** Whether to create the store if there is none; by default yes. */
   readonly isMaking?: boolean;
   /** How long to wait for a database that cannot be reached or takes no writes; by default as long as for any work. */
@@ -35,7 +36,7 @@ const CONNECTION_COUNT_MAX = 10;
  * `signal` once that is aborted.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
-  const { clock, isMaking = true, limits } = options;
+  const { clock, isMaking = true, limits, onDatabaseTime } = options;
   const address = parseAddress(options.address);
   const servers = new Servers(await loadPackage(), address, limits);
   const name = randomUUID();
@@ -43,7 +44,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const connectHere = () => servers.connect();
   const pool = new ConnectionPool(connectHere, CONNECTION_COUNT_MAX);
   const announcer = new Announcer();
-  const hints = new Hints({ announcer, connect: connectHere, name, session });
+  const hints = new Hints({ announcer, connect: connectHere, name, session, onDatabaseTime });
   const explain = (error: unknown) => explained(error, address.text);
   const enter = async () => {
     await pool.use(async (connection) => {
@@ -68,7 +69,8 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     announcer,
     notify: (...of) => hints.notify(...of),
   };
-  return new PostgresStorage({ pool, hints, writer, session, explain });
+  const { silentMsMax } = { ...TIME_LIMITS, ...limits };
+  return new PostgresStorage({ pool, hints, writer, session, silentMsMax, explain });
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import type { PasswordRequest } from 'pgpass';
 import { StorageError } from '../errors.js';
 import type { Address } from './address.js';
-import { Connection, isWarning, type PostgresPackage, StatementTexts } from './connection.js';
+import { Connection, isDoubtful, type Notice, type PostgresPackage, StatementTexts } from './connection.js';
 import { types } from './dialect.js';
 import { failureOf, LACKS_TLS, PostgresFailure } from './failure.js';
 import { LOCK_CLASS } from './schema.js';
@@ -27,6 +27,8 @@ export interface TimeLimits {
   readonly lockMsMax: number;
   /** A server silent for longer is taken for dead; migrations may take longer. `QuietWatch` ends a job sooner. */
   readonly answerMsMax: number;
+  /** A process that works on shards and is silent for longer is taken for hung, though its connections are open. */
+  readonly silentMsMax: number;
 }
 
 export const TIME_LIMITS: TimeLimits = {
@@ -35,6 +37,7 @@ export const TIME_LIMITS: TimeLimits = {
   slowMs: 3000,
   lockMsMax: 10_000,
   answerMsMax: 15_000,
+  silentMsMax: 15_000,
 };
 
 /**
@@ -254,8 +257,8 @@ async function prepareSession(client: Client, limits: TimeLimits): Promise<numbe
  */
 async function confirm(client: Client, session: number, { connectMsMax }: TimeLimits): Promise<void> {
   let isCancelled = false;
-  const onNotice = (notice: { readonly code: string | undefined }) => {
-    isCancelled ||= isWarning(notice);
+  const onNotice = (notice: Notice) => {
+    isCancelled ||= isDoubtful(notice);
   };
   client.on('notice', onNotice);
   const sql = `BEGIN; SET LOCAL lock_timeout = ${connectMsMax};

@@ -17,6 +17,8 @@ export interface StorageParts {
   readonly hints: Hints;
   readonly writer: WriterParts;
   readonly session: number;
+  /** See `TimeLimits`. */
+  readonly silentMsMax: number;
   /** Turns a failure of PostgreSQL into an error for the caller. */
   readonly explain: (error: unknown) => unknown;
 }
@@ -97,10 +99,10 @@ export class PostgresStorage implements Storage {
 
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
     this.#assertUsable(shard);
-    const { hints, session, writer } = this.#parts;
+    const { hints, session, silentMsMax, writer } = this.#parts;
     return this.#retrying(async (connection) => {
       await hints.holdLiveLock();
-      return takeClaim(connection, shard, { owner, session, version: writer.version }, leaseMs);
+      return takeClaim(connection, shard, { owner, session, version: writer.version, silentMsMax }, leaseMs);
     });
   }
 
@@ -111,12 +113,12 @@ export class PostgresStorage implements Storage {
 
   async maintains(shard: number): Promise<boolean> {
     this.#assertUsable(shard);
-    const { hints, session, writer } = this.#parts;
+    const { hints, session, silentMsMax, writer } = this.#parts;
     if (writer.monotonicMs() - this.#liveReadMs >= LIVE_MS) {
       this.#liveReadMs = writer.monotonicMs();
       this.#live = await this.#retrying(async (connection) => {
         await hints.holdLiveLock();
-        return readLive(connection);
+        return readLive(connection, silentMsMax);
       });
     }
     const index = this.#live.indexOf(session);

@@ -20,8 +20,24 @@ it.each(['WARNING', 'WARNUNG', 'ATTENTION', '警告'])(
     notice = { severity: 'HINWEIS', code: '00000', message: 'all is well' };
     await connection.commit('SELECT 1');
     expect(confirmedCount).toBe(2);
-    notice = { severity, code: '01000', message: 'canceling wait for synchronous replication' };
+    const warning = {
+      severity,
+      code: '01000',
+      message: 'database "windrow" must be vacuumed within 40000000 transactions',
+    };
+    notice = { ...warning, routine: 'GetNewTransactionId' };
+    await connection.commit('SELECT 1');
+    expect(confirmedCount).toBe(3);
+    const message = 'canceling wait for synchronous replication';
+    notice = { severity, code: '01000', message, routine: 'SyncRepWaitForLSN' };
+    await expect(connection.commit('SELECT 1')).rejects.toMatchObject({ kind: 'lost', message });
+    notice = {
+      severity,
+      code: '25P01',
+      message: 'there is no transaction in progress',
+      routine: 'EndTransactionBlock',
+    };
     await expect(connection.commit('SELECT 1')).rejects.toMatchObject({ kind: 'lost' });
-    expect(confirmedCount).toBe(2);
+    expect(confirmedCount).toBe(3);
   },
 );

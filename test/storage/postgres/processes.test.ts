@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { StaleClaimError, UnknownCommitError } from '../../../src/storage/index.js';
 import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/postgres/open.js';
@@ -178,6 +179,46 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect((await keepers([a, b, c])).sort()).toEqual([10, 11, 11]);
     await b.close();
     await expect.poll(async () => (await keepers([a, c]).catch(() => [])).sort()).toEqual([16, 16]);
+  });
+
+  it('a process that hangs, though its connections are open, is taken for alive no longer', async () => {
+    let nowMs = 0;
+    const limits = { silentMsMax: 1500 };
+    const storage = await open({ clock: { monotonicMs: () => nowMs }, limits });
+    await storage.claim(SHARD, 'here', LEASE_MS);
+    const hung = new pg.Client({ connectionString: database.address });
+    await hung.connect();
+    await hung.query(`SELECT pg_advisory_lock_shared(to_regclass('windrow_shard')::oid::int, 1)`);
+    const keptCount = async () => {
+      nowMs += 10_000;
+      await storage.maintains(0);
+      const shards = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
+      return (await Promise.all(shards.map((shard) => storage.maintains(shard)))).filter((isKept) => isKept).length;
+    };
+    expect(await keptCount()).toBe(SHARD_COUNT / 2);
+    const claimCount = async () => {
+      const claims = [];
+      for (let shard = 0; shard < 8; shard++) claims.push(await storage.claim(shard, 'here', LEASE_MS));
+      return claims.filter((claim) => claim !== undefined).length;
+    };
+    expect(await claimCount()).toBeLessThan(8);
+    await expect.poll(keptCount).toBe(SHARD_COUNT);
+    expect([await claimCount(), await claimCount()]).toEqual([8, 8]);
+    await hung.query('SELECT');
+    expect(await keptCount()).toBe(SHARD_COUNT / 2);
+    await hung.end();
+  });
+
+  it('tells what time it is in the database, twice a second', async () => {
+    const told: number[] = [];
+    const from = Date.now();
+    await open({ onDatabaseTime: (databaseMs, roundTripMs) => told.push(databaseMs, roundTripMs) });
+    await expect.poll(() => told.length).toBeGreaterThan(3);
+    const [databaseMs, roundTripMs] = told;
+    // The database is of this machine, whose clock has more digits there.
+    expect(databaseMs).toBeGreaterThan(from - 1);
+    expect(databaseMs).toBeLessThan(Date.now() + 1);
+    expect(roundTripMs).toBeGreaterThan(0);
   });
 
   it.each([
