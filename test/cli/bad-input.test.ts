@@ -97,6 +97,23 @@ describe('a faulty request', () => {
     expect(stderr).toContain('or raise --max-output-samples\n');
   });
 
+  it('with more steps in a row than the stack holds', async () => {
+    const at = (k: number) => [{ timeseriesId: 'office', metric: k === 0 ? 'Raw' : `Step${k}` }];
+    const chain = (count: number) => {
+      const operations = Array.from({ length: count }, (_, k) => {
+        return { operation: 'Mul', input: at(k), output: at(k + 1), parameters: { scalar: 1 } };
+      });
+      return JSON.stringify([{ metric: `Step${count}`, processingType: 'batch', operations }]);
+    };
+    const world = createWorld();
+    world.write('office.csv', minutesCsv([1, 2, 3]));
+    world.write('request.json', chain(1000));
+    expect((await world.run(...RUN)).code).toBe(0);
+    const { code, stderr } = await runWith({ 'request.json': chain(4000) }, ...RUN);
+    expect(code).toBe(2);
+    expect(stderr).toContain('/0/operations/1000: expected at most 1000 steps, each of which reads the one before');
+  });
+
   it('which is not for steps that give no more samples than they take', async () => {
     const world = createWorld();
     world.write('request.json', requestText('Mul', { scalar: 2 }));

@@ -86,7 +86,7 @@ describe('date and time of day in separate columns', () => {
     const { code, stderr } = await run(worldWith(csv.replace('END', 'OTHER')));
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'name the date, and the time of day if one holds it, with the option time (--time DATE "START TIME", or only --time DATE)',
+      'and the time of day if one holds it, with the option time (--time DATE "START TIME", or only --time DATE)',
     );
     const ended = await run(worldWith(csv.replace('END', 'OTHER')), '--time', 'DATE', 'OTHER TIME');
     expect(ended.stderr).toContain('times of DATE and OTHER TIME');

@@ -13,11 +13,29 @@ export async function readPlan(path: string, timezone: string | undefined, io: I
   const name = path === '-' ? 'standard input' : path;
   const request = await parseRequest(text, name);
   try {
-    return planEvery(request, defined({ timezone }));
+    const plan = planEvery(request, defined({ timezone }));
+    checkChains(plan);
+    return plan;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const { describeIssuesIn } = await import('../../formats/json-place.js');
     throw new WindrowError(error.code, `${name}: ${describeIssuesIn(text, name, error.issues)}`, { cause: error });
+  }
+}
+
+/** Steps hand over their samples to the next one by a call, so many in a row would overflow the stack. */
+const CHAIN_STEPS_MAX = 1000;
+
+function checkChains({ steps }: Plan): void {
+  const lengths: number[] = [];
+  for (const { pointer, inputs } of steps) {
+    const before = inputs.map(({ from, index }) => (from === 'step' ? lengths[index]! : 0));
+    const length = Math.max(...before) + 1;
+    lengths.push(length);
+    if (length <= CHAIN_STEPS_MAX) continue;
+    const expected = `at most ${CHAIN_STEPS_MAX} steps, each of which reads the one before`;
+    const advice = 'write the results of a part to a file, and read that';
+    throw new RequestError([{ pointer, code: 'request.range', expected, received: `step ${length}; ${advice}` }]);
   }
 }
 
