@@ -94,7 +94,7 @@ export function createOpeningService(
   };
 }
 
-const OTHER_TIME = 'the clock of this machine is not that of the database, which is taken';
+const OTHER_TIME = 'the time is taken from the database: the clock of this machine is ahead by aheadMs';
 
 /** Where the store is. */
 type Place = { readonly storage: Storage } | OwnPlace;

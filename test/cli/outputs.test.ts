@@ -123,6 +123,19 @@ describe('outputs of a run', () => {
     expect(world.files()).toEqual(['office.csv', 'request.json']);
   });
 
+  it('too many open files are told as such, and nothing is left behind', async () => {
+    const openSync = (path: nodeFs.PathLike, flags: nodeFs.OpenMode = 'r', mode?: nodeFs.Mode): number => {
+      if (flags === 'r') return nodeFs.openSync(path, flags, mode);
+      throw Object.assign(new Error('EMFILE: open'), { code: 'EMFILE', syscall: 'open' });
+    };
+    const world = doubling({ fs: { openSync } });
+    const { code, stderr } = await world.run(...RUN, '--output', '~/out.csv');
+    expect(code).toBe(1);
+    const mend = 'raise the limit (ulimit -n), or run fewer items at once';
+    expect(stderr).toBe(`windrow: ~/out.csv: too many files are open (EMFILE); ${mend}\n`);
+    expect(world.files()).toEqual(['office.csv', 'request.json']);
+  });
+
   it('Ctrl-C leaves nothing, says so, and exits with 130; SIGTERM with 143, SIGHUP with 129', async () => {
     for (const [signal, code, cause] of [
       ['SIGINT', 130, 'Ctrl-C'],

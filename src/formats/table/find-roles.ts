@@ -137,7 +137,7 @@ class Table {
     const names = columns.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
     const pair = columns.slice(0, 2).map((column) => this.#columns[column]!.name);
     const [date, clock] = pair.map(argumentOf);
-    const mend = `name the date, and the time of day if one holds it, with the option time`;
+    const mend = 'name the date, and the time of day if one holds it, with the option time';
     const such = ` (--time ${date} ${clock}, or only --time ${date})`;
     const told = `the times may be in columns of their own, among ${names}`;
     return this.#fail(`${told}; ${mend}${such}`, 'unclear', [{ option: 'time', values: pair }]);

@@ -39,7 +39,6 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
       if (!('openapiObject' in given)) return given.swaggerObject;
       completeOperations(given.openapiObject, app.prefix);
       const { openapiObject: document } = given;
-      // Not among those that the plugin resolves: it would walk them all for each of them, for half a second.
       const schemas = { ...errorComponents.schemas, ...operationComponents, ...document.components?.schemas };
       const paths = nameSchemas(document.paths, schemas);
       const servers = [{ url: serverUrl(publicUrl, app.prefix) }];
@@ -58,6 +57,7 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
       },
       components: {
         ...errorComponents,
+        // Ours are added at the end: the plugin would walk them all for each of them, for half a second.
         schemas: {},
         parameters: { CorrelationId: correlationId },
         securitySchemes: {
