@@ -127,7 +127,7 @@ const withoutUnused = [
 ];
 
 // Files are those of the page's user: lines of any length, and any number of blank ones and of series. No thread reads
-// a part of one, and nobody waits for the first row, nor for a header of thousands of columns.
+// a part of one, and nobody waits for the first row, for a header of thousands of columns or for years of days in rows.
 const withoutCsvLimits = [
   replacing(/csv[/\\]read[/\\]reader\.ts$/, (text) =>
     text.replace(/^( {2}(?:tellHeader|#check(?:Head|Line)|#failTooLong|#skip)\(.*\{)$[\s\S]*?^ {2}\}$/gm, '$1}'),
@@ -138,6 +138,7 @@ const withoutCsvLimits = [
   replacing(/csv[/\\](?:read[/\\]reader|head[/\\](?:head-reader|header))\.ts$/, (text) =>
     text.replace(/^ +if \(.*(?:isWide|WIDE_COLUMNS).*\) yield;/gm, ''),
   ),
+  replacing(/csv[/\\]read[/\\]rows\.ts$/, (text) => text.replace(/^.*#isUtc.*$/gm, '')),
   replacing(/csv[/\\]read[/\\]long\.ts$/, (text) =>
     text.replace(/^(function tooManySeries\(.*\{)$[\s\S]*?^\}$/m, '$1}'),
   ),

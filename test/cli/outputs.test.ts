@@ -124,7 +124,7 @@ describe('outputs of a run', () => {
   });
 
   it('too many open files are told as such, and nothing is left behind', async () => {
-    const openSync = (path: nodeFs.PathLike, flags: nodeFs.OpenMode = 'r', mode?: nodeFs.Mode): number => {
+    const openSync = (path: nodeFs.PathLike, flags: nodeFs.OpenMode = 'r', mode?: nodeFs.Mode | null): number => {
       if (flags === 'r') return nodeFs.openSync(path, flags, mode);
       throw Object.assign(new Error('EMFILE: open'), { code: 'EMFILE', syscall: 'open' });
     };

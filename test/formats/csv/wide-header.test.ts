@@ -71,3 +71,15 @@ test.each([
 ])('rows longer than the usual sample are asked about: %s', (_, text, question) => {
   expect(() => readCsv(text)).toThrow(question);
 });
+
+test('the times of days in rows are the same whether their texts are read or, without a zone, added to midnight', () => {
+  const clocks = Array.from({ length: 96 }, (_, i) => new Date((i + 1) * 900_000).toISOString().slice(11, 16));
+  const days = ['0001-01-01', '1969-12-31', '2024-02-29', '2024-12-31', '9999-12-30'];
+  const text = `date,${clocks.join(',')}\n${days.map((day) => `${day}${',1'.repeat(96)}\n`).join('')}`;
+  const { series } = readCsv(text, { fileName: 'days.csv' });
+  const expected = days.flatMap((day) => clocks.map((_, i) => Date.parse(`${day}T00:00:00Z`) + (i + 1) * 900_000));
+  expect([...series[0]!.timeMs]).toEqual(expected);
+  // A zone whose clocks are those of UTC since 1912: there, the texts are read.
+  const zoned = readCsv(text.replace(/^(?:0001|1969).*\n/gm, ''), { fileName: 'days.csv', timezone: 'Africa/Abidjan' });
+  expect([...zoned.series[0]!.timeMs]).toEqual(expected.slice(2 * 96));
+});

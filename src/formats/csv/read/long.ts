@@ -155,7 +155,7 @@ function samplesOf(record: CsvRecord, time: RowTime, header: Header, fields: Fie
     if (typeof value !== 'number') return value;
     // In a row that holds a day, a time that the clock skips has no value.
     if (clockMs !== undefined && Number.isNaN(value)) continue;
-    const at = clockMs === undefined ? time : fields.time(record, clockMs);
+    const at = clockMs === undefined ? time : fields.time(record, clockMs, time.timeMs - NOON_MS);
     if ('code' in at) return at;
     samples.push({ time: at, value, name: isNamed ? name : undefined });
   }

@@ -1,4 +1,4 @@
-import type { SeriesReference } from '../../../core/series.js';
+import { isKnownTime, type SeriesReference } from '../../../core/series.js';
 import type { Zone } from '../../../core/zone.js';
 import { isAllFinite } from '../../../kernels/check.js';
 import { numberFault, timeReader, valueReader } from '../../table/read-text.js';
@@ -86,11 +86,13 @@ export class FieldReader {
   #header: Header;
   readonly #readTime: ReturnType<typeof timeReader>;
   readonly #readValue: ReturnType<typeof valueReader>;
+  readonly #isUtc: boolean;
 
   constructor(header: Header, zone: Zone | undefined) {
     this.#header = header;
     this.#readTime = timeReader(header.dialect.time, zone);
     this.#readValue = valueReader(header.dialect);
+    this.#isUtc = zone === undefined;
   }
 
   relay(header: Header): void {
@@ -103,13 +105,20 @@ export class FieldReader {
     return text === '' ? (this.#header.defaults[column] ?? '') : text;
   }
 
-  /** The time of a record or, in a row that holds a day, of one of its values. */
-  time(record: CsvRecord, clockMs?: number): RowTime | RowProblem {
+  /**
+   * The time of a record or, in a row that holds a day, of one of its values.
+   *
+   * @param midnightMs when that day begins in UTC.
+   */
+  time(record: CsvRecord, clockMs?: number, midnightMs = Number.NaN): RowTime | RowProblem {
     const { timeColumn, clockColumn } = this.#header;
     const column = columnOf(this.#header, timeColumn);
     const date = this.text(record, timeColumn)?.trim();
     const clock = clockColumn < 0 ? '' : this.text(record, clockColumn)?.trim();
     if (date === undefined || clock === undefined) return notText(record, column);
+    // Where no clock changes, the time of a value needs no text: a day has many.
+    const timeMs = midnightMs + (clockMs ?? 0);
+    if (this.#isUtc && isKnownTime(timeMs) && ISO_DATE.test(date)) return { timeMs, isNearChange: false };
     const isWhole = date !== '' && (clockColumn < 0 || clock !== '');
     // A column of times of day may count the hours.
     const ofDay = /^\d\d?$/.test(clock) ? `${clock}:00` : clock;
@@ -139,6 +148,7 @@ export class FieldReader {
   }
 }
 
+const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
 const MINUTE_MS = 60_000;
 
 // A day as written in the file, with a time of that day.
