@@ -80,6 +80,7 @@ test('the times of days in rows are the same whether their texts are read or, wi
   const expected = days.flatMap((day) => clocks.map((_, i) => Date.parse(`${day}T00:00:00Z`) + (i + 1) * 900_000));
   expect([...series[0]!.timeMs]).toEqual(expected);
   // A zone whose clocks are those of UTC since 1912: there, the texts are read.
-  const zoned = readCsv(text.replace(/^(?:0001|1969).*\n/gm, ''), { fileName: 'days.csv', timezone: 'Africa/Abidjan' });
+  const late = text.replace(/^(?:0001|1969).*\n/gm, '');
+  const zoned = readCsv(late, { fileName: 'days.csv', timezone: 'Africa/Abidjan' });
   expect([...zoned.series[0]!.timeMs]).toEqual(expected.slice(2 * 96));
 });
