@@ -72,7 +72,7 @@ test.each([
   expect(() => readCsv(text)).toThrow(question);
 });
 
-test('the times of days in rows are the same whether their texts are read or, without a zone, added to midnight', () => {
+test('the times of days in rows are the same whether texts are read or, without a zone, added to midnight', () => {
   const clocks = Array.from({ length: 96 }, (_, i) => new Date((i + 1) * 900_000).toISOString().slice(11, 16));
   const days = ['0001-01-01', '1969-12-31', '2024-02-29', '2024-12-31', '9999-12-30'];
   const text = `date,${clocks.join(',')}\n${days.map((day) => `${day}${',1'.repeat(96)}\n`).join('')}`;
