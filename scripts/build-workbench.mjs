@@ -194,7 +194,9 @@ const withoutFlags = replacing(/[/\\]src[/\\]formats[/\\](?:csv|table)[/\\].*\.t
   text
     .split(/ \((?:such as )?--/)
     .map((part, index) => (index === 0 ? part : part.slice(closingOf(part) + 1)))
-    .join(''),
+    .join('')
+    // Nothing is left of the advice on hours.
+    .replace(/^ +const areHours = .*\n.*$/m, "const hours = '';"),
 );
 
 /** The place of the first `)` without a `(` before it. */

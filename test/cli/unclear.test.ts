@@ -101,7 +101,7 @@ describe('date and time of day in separate columns', () => {
     expect(resultsOf(ended)).toEqual(['2024-03-01T00:00,office,1', '2024-03-02T00:00,office,3']);
   });
 
-  it.each(['Time', 'Uhrzeit', 'Start time (CET)', 'hora_local', 'time of day'])(
+  it.each(['Time', 'Uhrzeit', 'Tijd', 'Start time (CET)', 'hora_local', 'time of day'])(
     '%s holds times of day',
     async (name) => {
       const ended = await run(

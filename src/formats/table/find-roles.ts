@@ -17,7 +17,7 @@ const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value
 /** Words of which the name of a column of times of day consists, in some languages, and zones: `Start time (CET)`. */
 const CLOCK_NAME = new RegExp(
   '^(?:(?:time|clock|hours?|of|day|start|begin|from|local|utc|gmt|c?e[sd]?t|[mp][sd]t' +
-    '|uhrzeit|zeit|von|heure|hora|ora) )+$',
+    '|uhrzeit|zeit|von|heure|hora|ora|tijd|tid|godzina|saat) )+$',
 );
 
 /** Names that say that a column holds no times, whatever its texts look like. */
