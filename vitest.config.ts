@@ -96,7 +96,7 @@ export default defineConfig({
     // Commands that tests run leave nothing in the home of who tests.
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },
     isolate: false,
-    // A module is transformed once for all three projects, and not again by the next run.
+    // A module is transformed once for all projects, and not again by the next run.
     experimental: { fsModuleCache: true },
     execArgv,
     // No test is about time: these end what would never end. Property tests run thousands of cases, and a laptop or a

@@ -196,7 +196,7 @@ const withoutFlags = replacing(/[/\\]src[/\\]formats[/\\](?:csv|table)[/\\].*\.t
     .map((part, index) => (index === 0 ? part : part.slice(closingOf(part) + 1)))
     .join('')
     // Nothing is left of the advice on hours.
-    .replace(/^ +const areHours = .*\n.*$/m, "const hours = '';"),
+    .replace(/^ +const isOfDays = [\s\S]*?^ +const hours = .*$/m, "const hours = '';"),
 );
 
 /** The place of the first `)` without a `(` before it. */

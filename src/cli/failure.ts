@@ -107,8 +107,7 @@ function describeCode(code: string, doing: 'read' | 'write'): [code: ErrorCode, 
       return ['file.full', `the disk is full (${code}); free some space, or write elsewhere`];
     case 'EDQUOT':
       return ['file.full', `the quota of this user is used up (${code}); free some space, or write elsewhere`];
-    case 'EMFILE':
-    case 'ENFILE': {
+    case 'EMFILE': {
       const mend = 'raise the limit (ulimit -n), or run fewer items at once';
       return [doing === 'read' ? 'file.read' : 'file.write', `too many files are open (${code}); ${mend}`];
     }

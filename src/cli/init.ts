@@ -103,7 +103,7 @@ async function lookInto(path: string, given: Given, io: Io, temps: TempFiles): P
   const [pattern] = patterns;
   const problem =
     pattern === undefined
-      ? 'expected samples, received a file without rows, or with bad rows alone'
+      ? 'expected samples, received a file with no rows, or only bad ones'
       : `expected a series that a request can name, received ${seriesName(pattern.series)}: its id is a pattern`;
   throw new InputError('input.missing', `${path}: ${problem}`);
 }

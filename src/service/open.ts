@@ -94,7 +94,7 @@ export function createOpeningService(
   };
 }
 
-const OTHER_TIME = 'the time is taken from the database: the clock of this machine is ahead by aheadMs';
+const OTHER_TIME = 'the time is taken from the database; aheadMs is how far the clock of this machine is ahead of it';
 
 /** Where the store is. */
 type Place = { readonly storage: Storage } | OwnPlace;

@@ -123,6 +123,10 @@ describe('a faulty request', () => {
       expect(code).toBe(0);
       expect(stdout.split('\n')).toHaveLength(5);
     }
+    // In memory, and over the members of a pattern.
+    world.write('request.json', requestText('Mul', { scalar: 2 }).replaceAll('"office"', '"*"'));
+    world.write('office.csv', 'timestamp,a,b\n2024-01-01T01:00:00Z,1,2\n2024-01-01T00:00:00Z,3,4\n');
+    expect((await world.run(...RUN, '--max-output-samples', '3')).code).toBe(0);
   });
 });
 

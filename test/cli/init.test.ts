@@ -122,7 +122,7 @@ all operations: windrow operations
     const { code, stderr } = await world.run('init', '~/office.csv');
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'windrow: ~/office.csv: expected samples, received a file without rows, or with bad rows alone\n',
+      stderr: 'windrow: ~/office.csv: expected samples, received a file with no rows, or only bad ones\n',
     });
   });
 

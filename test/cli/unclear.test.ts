@@ -101,7 +101,7 @@ describe('date and time of day in separate columns', () => {
     expect(resultsOf(ended)).toEqual(['2024-03-01T00:00,office,1', '2024-03-02T00:00,office,3']);
   });
 
-  it.each(['Time', 'Uhrzeit', 'Tijd', 'Start time (CET)', 'hora_local', 'time of day'])(
+  it.each(['Time', 'Uhrzeit (MEZ)', 'Stunde', 'Tijd', 'Start time (CET)', 'Time (UTC+1)', 'hora_local', 'time of day'])(
     '%s holds times of day',
     async (name) => {
       const ended = await run(
@@ -122,6 +122,14 @@ describe('date and time of day in separate columns', () => {
     const ended = await run(worldWith(counted, { function: 'Last', interval: 'Hourly' }), '--time', 'date', 'hour');
     expect(resultsOf(ended)).toHaveLength(72);
     expect(resultsOf(ended).at(-1)).toBe('2024-03-03T23:00,office,71');
+    const spaced = worldWith(counted.replace('hour', 'Hour of day'));
+    spaced.write('request.json', world.read('request.json'));
+    expect((await run(spaced)).stderr).toContain('(--time date "Hour of day" if it holds hours)\n');
+    const rows = hours.map((row) => row.trim().split(','));
+    const objects = rows.map(([date, hour, office]) => `{"date":"${date}","hour":${hour},"office":${office}}\n`);
+    world.write('office.ndjson', objects.join(''));
+    const read = await world.run('run', '~/request.json', '--input', '~/office.ndjson', '--time', 'date', 'hour');
+    expect(resultsOf(read)).toHaveLength(3);
     const few = await run(worldWith(counted));
     expect(few.stderr).toContain(
       'name it with --series; if one holds the time of day, name it beside the date with --time',

@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
+import Fastify from 'fastify';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createOpeningService } from '../../src/service/open.js';
 import { StoreClock } from '../../src/service/store-clock.js';
+
+import { createDatabase, hasPostgres } from '../storage/postgres/open.js';
 
 const DAY_MS = 86_400_000;
 
@@ -41,4 +45,19 @@ it('differences under a second, or which the time of the answer may explain, cha
   // The process hung meanwhile.
   clock.compare(0, 15_000);
   expect([clock.nowMs(), told]).toEqual([DAY_MS, []]);
+});
+
+it.runIf(hasPostgres)('a service over PostgreSQL goes by the time of the database, and says so', async () => {
+  const machineNow = Date.now.bind(Date);
+  const database = await createDatabase();
+  const lines: string[] = [];
+  const { log } = Fastify({ logger: { stream: { write: (line: string) => void lines.push(line) } } });
+  vi.spyOn(Date, 'now').mockImplementation(() => machineNow() + 100 * DAY_MS);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const service = createOpeningService({ store: database.address }, log);
+  await service.opened;
+  expect(Math.abs(service.context.clock.nowMs() - machineNow())).toBeLessThan(1000);
+  expect(lines.join('')).toMatch(/"aheadMs":86\d{8},"msg":"the time is taken from the database/);
+  await service.close();
+  await database.remove();
 });

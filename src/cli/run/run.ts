@@ -38,7 +38,11 @@ const runOptions: readonly CommandOption[] = [
   { flag: '--plot', value: 'FILE', summary: 'draw the results as a chart: PNG if the name ends in .png, else SVG' },
   badRowOption,
   { flag: '--rejects', value: 'FILE', summary: 'write skipped rows and late samples as CSV' },
-  { flag: '--max-output-samples', value: 'N', summary: 'the most samples a step may make (default: 100000000)' },
+  {
+    flag: '--max-output-samples',
+    value: 'N',
+    summary: 'the most samples that windows and grids may make (default: 100000000)',
+  },
   { flag: '--watch', summary: 'run again whenever the request or an input file changes, until Ctrl-C' },
   { flag: '--quiet', summary: 'print no summary on standard error' },
 ];

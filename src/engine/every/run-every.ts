@@ -2,6 +2,7 @@ import { InputError, OutputLimitError } from '../../core/errors.js';
 import { filled, patternOf } from '../../core/pattern.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { type Place, SourceMatcher } from '../../core/source-matcher.js';
+import { operationOf } from '../../operations/index.js';
 import { planEveryIn } from '../../plan/patterns.js';
 import type { Plan } from '../../plan/plan.js';
 import { renamed } from '../batch/loaded-series.js';
@@ -22,7 +23,8 @@ import { addReports, joinReports } from './reports.js';
  * @returns the series of each item; an item with a pattern has one for each member, in the order of their first series.
  *   The report is the sum over all members.
  * @throws InputError as `runBatch` does, and for a pattern that no series matches.
- * @throws OutputLimitError if a step would make more than `maxOutputSamples` for all members together.
+ * @throws OutputLimitError if a step would make more than `maxOutputSamples` at times of its own, for all members
+ *   together.
  * @example
  * const plan = planEvery([pipeline('zone-{n}').aggregate({ function: 'Average', interval: 'Daily' }).as('Mean')]);
  * const means = runEvery(plan, series).series; // zone-1/Mean, zone-2/Mean, …
@@ -73,7 +75,8 @@ function runMembers({ plan }: Part, inputs: readonly Series[], options: BatchOpt
     }
     report = report === undefined ? run.report : addReports(report, run.report, isShared);
     for (const { pointer, operation, samplesOut } of report.steps) {
-      if (samplesOut > limit) throw new OutputLimitError(pointer, operation, samplesOut, limit);
+      if (samplesOut > limit && operationOf({ operation }).shape === 'regrid')
+        throw new OutputLimitError(pointer, operation, samplesOut, limit);
     }
   }
   return { series, report: report! };

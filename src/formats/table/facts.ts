@@ -13,7 +13,7 @@ export interface ColumnFacts {
 
 const ISO_INSTANT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
-// Digits may be grouped: 192.168.0.1 is none.
+// Digits may be grouped by three: most addresses, such as 192.168.0.1, are none.
 const NUMBER = /^[+-]?(?:\d+(?:[.,' \u00a0\u202f]\d{3})*(?:[.,]\d*)?|[.,]\d+)(?:e[+-]?\d+)?$/i;
 // Dates never look like this.
 const SHORT_NUMBER = /^-?\d{1,3}(?:\.\d+)?$/;

@@ -17,7 +17,7 @@ const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value
 /** Words of which the name of a column of times of day consists, in some languages, and zones: `Start time (CET)`. */
 const CLOCK_NAME = new RegExp(
   '^(?:(?:time|clock|hours?|of|day|start|begin|from|local|utc|gmt|c?e[sd]?t|[mp][sd]t' +
-    '|uhrzeit|zeit|von|heure|hora|ora|tijd|tid|godzina|saat) )+$',
+    '|uhrzeit|zeit|von|heure|hora|ora|tijd|stunde|mes?z|hh|mm|\\d) )+$',
 );
 
 /** Names that say that a column holds no times, whatever its texts look like. */
@@ -126,7 +126,7 @@ class Table {
   /** Of a column of times of day, for which no column of dates is named. */
   #askDate(clock: number): never {
     const dates = this.#columnsOf('date');
-    if (dates.length > 0) this.#askTimes([...dates, clock]);
+    if (dates.length > 0) this.#askTimes([dates[0]!, clock, ...dates.slice(1)]);
     const name = JSON.stringify(this.#columns[clock]!.name);
     const told = `the column ${name} holds times of day, and no column holds dates`;
     const mend = 'name a column of dates, or of times with dates, with the option time (--time …)';
@@ -297,8 +297,10 @@ class Table {
       const names = keys.map((key) => `${JSON.stringify(key.name)} ${examplesOf(key)}`).join(' and ');
       const subject = keys.length > 1 ? `the columns ${names} seem` : `the column ${names} seems`;
       const date = this.#columns[timeColumn]!;
-      const areHours = date.kind === 'date' && keys[0]!.texts.every((text) => Number(text) <= 24);
-      const hours = areHours ? ` (--time ${argumentOf(date.name)} ${keys[0]!.name} if it holds hours)` : '';
+      const isOfDays = date.kind === 'date' && clockColumn < 0 && days.length === 0;
+      const such = [date, keys[0]!].map(({ name }) => argumentOf(name)).join(' ');
+      const areHours = isOfDays && keys[0]!.texts.every(isHour);
+      const hours = areHours ? ` (--time ${such} if it holds hours)` : '';
       const keyNames = keys.map(({ name }) => name);
       this.#askSeries(subject, keyNames, otherwise, hours);
     }
@@ -400,6 +402,10 @@ export function isTimeName(name: string): boolean {
 function unnamedNotes(columns: readonly number[]): string[] {
   const numbers = columns.map((column) => column + 1).join(', ');
   return columns.length > 0 ? [`column ${numbers} without a name left out`] : [];
+}
+
+function isHour(text: string): boolean {
+  return /^\d\d?$/.test(text) && Number(text) <= 24;
 }
 
 /** A name as it is typed in a shell. */

@@ -124,6 +124,11 @@ export function timeReader(format: Dialect['time'], zone: Zone | undefined): (te
   };
 }
 
+/** A time of day as it is read behind a date; a number counts hours. */
+export function ofDay(clock: string): string {
+  return /^\d\d?$/.test(clock) ? `${clock}:00` : clock;
+}
+
 function writtenTime(text: string, format: WrittenTime, zone: Zone | undefined): TimeReading {
   const isIso = ISO_DATE.test(text);
   const reading = isIso ? readInstant(text, zone) : undefined;

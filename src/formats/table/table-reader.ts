@@ -11,7 +11,7 @@ import { failAtEqualNames } from './equal-names.js';
 import { type ColumnFacts, kindOfText } from './facts.js';
 import { findRoles, isUnnamed } from './find-roles.js';
 import { fileSeriesName, RAW_METRIC, SeriesNaming } from './naming.js';
-import { type CellFault, SKIP_ROWS, timeReader, valueReader } from './read-text.js';
+import { type CellFault, ofDay, SKIP_ROWS, timeReader, valueReader } from './read-text.js';
 import { RepeatedHours } from './repeated-hours.js';
 import type { Fail, Roles } from './roles.js';
 
@@ -246,7 +246,7 @@ export class TableReader {
     const { areTimesTyped = false } = this.#options;
     const given = cells[timeColumn]?.[row];
     const date = clockColumn >= 0 && areTimesTyped ? dayOfCell(given) : given;
-    const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
+    const clock = clockColumn < 0 ? '' : ` ${ofDay(String(cells[clockColumn]?.[row]))}`;
     const time = (this.#areTimesMs ? wholeMsOf(given) : undefined) ?? timeOfCell(date, clock, this.#readTime);
     if ('problem' in time) {
       const { problem: reason, ...options } = time;

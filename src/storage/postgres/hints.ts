@@ -78,7 +78,7 @@ export class Hints {
   /**
    * Takes the lock of a process that works on shards, held for as long as the connection lasts. It is a shared one: a
    * new connection takes it while the server still takes the one before, lost, for alive. The second one is for
-   * processes of the version before, which look for it; see `LIVE`.
+   * processes of the version before, which look for it; see `live`.
    */
   async holdLiveLock(): Promise<void> {
     this.#isWorking = true;
@@ -152,11 +152,13 @@ export class Hints {
   }
 
   async #poll(): Promise<void> {
-    const sentMs = performance.now();
+    const [sentMs, sentDateMs] = [performance.now(), Date.now()];
     const [rows = [], [now] = []] = await this.#connection!.exec(
       `SELECT "shard", "commit" FROM "windrow_shard"; SELECT extract(epoch FROM clock_timestamp()) * 1000 AS "ms"`,
     );
-    this.#parts.onDatabaseTime?.(Number(now?.ms), performance.now() - sentMs);
+    // While the machine sleeps, only one of its clocks goes on.
+    const roundTripMs = Math.max(performance.now() - sentMs, Date.now() - sentDateMs);
+    this.#parts.onDatabaseTime?.(Number(now?.ms), roundTripMs);
     for (const row of rows) {
       const [shard, commit] = [Number(row.shard), Number(row.commit)];
       this.#parts.announcer.startAfter(shard, commit);

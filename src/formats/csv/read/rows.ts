@@ -1,7 +1,7 @@
 import { isKnownTime, type SeriesReference } from '../../../core/series.js';
 import type { Zone } from '../../../core/zone.js';
 import { isAllFinite } from '../../../kernels/check.js';
-import { numberFault, timeReader, valueReader } from '../../table/read-text.js';
+import { numberFault, ofDay, timeReader, valueReader } from '../../table/read-text.js';
 import type { RepeatedHours } from '../../table/repeated-hours.js';
 import { withoutUnit } from '../../table/units.js';
 import type { CsvColumn, RowProblem } from '../errors.js';
@@ -120,9 +120,8 @@ export class FieldReader {
     const timeMs = midnightMs + (clockMs ?? 0);
     if (this.#isUtc && isKnownTime(timeMs) && ISO_DATE.test(date)) return { timeMs, isNearChange: false };
     const isWhole = date !== '' && (clockColumn < 0 || clock !== '');
-    // A column of times of day may count the hours.
-    const ofDay = /^\d\d?$/.test(clock) ? `${clock}:00` : clock;
-    const text = clockMs === undefined ? (clockColumn < 0 ? date : `${date} ${ofDay}`) : withClock(date, clockMs);
+    const text =
+      clockMs === undefined ? (clockColumn < 0 ? date : `${date} ${ofDay(clock)}`) : withClock(date, clockMs);
     const reading = isWhole ? this.#readTime(text) : { problem: 'is no time; every row needs one' };
     if ('timeMs' in reading) return reading;
     const { problem: reason, ...options } = reading;
