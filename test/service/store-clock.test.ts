@@ -2,7 +2,6 @@ import Fastify from 'fastify';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createOpeningService } from '../../src/service/open.js';
 import { StoreClock } from '../../src/service/store-clock.js';
-
 import { createDatabase, hasPostgres } from '../storage/postgres/open.js';
 
 const DAY_MS = 86_400_000;

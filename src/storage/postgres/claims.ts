@@ -38,7 +38,7 @@ export async function takeClaim(
   { owner, session, version, silentMsMax }: Claimant,
   leaseMs: number,
 ): Promise<Claim | undefined> {
-  const state = await readState(connection, shard, owner, leaseMs, live(silentMsMax));
+  const state = await readState(connection, shard, owner, leaseMs, silentMsMax);
   checkVersion(state.oldestVersion, version);
   if (state.holder === owner && state.ownCount > state.share) {
     await giveBackClaim(connection, { shard, owner, sequence: state.sequence });
@@ -90,15 +90,16 @@ async function readState(
   shard: number,
   owner: string,
   leaseMs: number,
-  live: string,
+  silentMsMax: number,
 ): Promise<ShardState> {
+  const locks = live(silentMsMax);
   const sql = `SELECT "owner", "sequence",
-      "leaseUntil" > clock_timestamp() AND "session"::oid IN (${live}) AS "isHeld",
+      "leaseUntil" > clock_timestamp() AND "session"::oid IN (${locks}) AS "isHeld",
       "leaseUntil" < clock_timestamp() - ?::float8 * interval '1 ms' AS "isAbandoned",
       (SELECT count(*) FROM "windrow_shard" WHERE "owner" = ?) AS "ownCount",
       (SELECT count(*) FROM "windrow_shard" WHERE "owner" IS NOT NULL OR "shard" = ?
         OR "leaseUntil" > clock_timestamp() - ?::float8 * interval '1 ms') AS "workedCount",
-      (SELECT count(*) FROM (${live}) AS "live") AS "liveCount",
+      (SELECT count(*) FROM (${locks}) AS "live") AS "liveCount",
       ${OLDEST_VERSION}
     FROM "windrow_shard" WHERE "shard" = ?`;
   const [row] = await connection.all({ sql, values: [leaseMs, owner, shard, leaseMs, shard] });
