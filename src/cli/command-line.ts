@@ -88,23 +88,32 @@ function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
     .addHelpText('after', EXIT_CODES);
 }
 
-/** commander says "error: unknown option '--x'"; all messages of windrow begin alike. */
-function ownText(text: string): string {
-  const isUnknown = /^error: unknown command '[^']*'\n$/.test(text);
-  return `${text.replace(/^error: /, 'windrow: ')}${isUnknown ? '(windrow --help lists the commands)\n' : ''}`;
+/**
+ * What commander found wrong, in the form of windrow's own messages.
+ * @param name of the command or group; undefined if none was named.
+ * @param near options that are not spelled alike, but share a word.
+ */
+function ownText(text: string, name?: string, near: readonly string[] = []): string {
+  const [line = '', alike] = text.trimEnd().split('\n');
+  const [, unknown] = /^\(Did you mean (.+)\?\)$/.exec(alike ?? '') ?? [undefined, near.join(', ')];
+  const hint = unknown ? `did you mean ${unknown}?` : `see \`windrow ${name === undefined ? '' : `${name} `}--help\``;
+  const wrong = line
+    .replace(/^error: /, '')
+    .replace(/^(unknown \w+) '(.*)'$/, '$1 $2')
+    .replace(/^too many arguments .* Expected (\d+ arguments?) but got (\d+)\.$/, 'expected $1, received $2')
+    .replace(/^option '(\S+) <(.+)>' argument missing$/, 'expected $1 $2, received nothing');
+  return `windrow: ${name === undefined ? '' : `${name}: `}${wrong}; ${hint}\n`;
 }
 
-/** commander suggests options that are spelled alike; here also those of which one word is given. */
-function withLongerNames(text: string, { options }: Command): string {
-  const [, word] = /unknown option '--([a-z]+)[^']*'\n$/.exec(text) ?? [];
-  const flags = options.map(({ flag }) => flag);
-  const found = word === undefined ? [] : flags.filter((flag) => flag.split('-').includes(word));
-  if (found.length === 0) return text;
-  return `${text}(Did you mean ${found.length > 1 ? 'one of ' : ''}${found.join(', ')}?)\n`;
+/** commander suggests options that are spelled alike; these have the word that is given. */
+function withWordOf(text: string, { options }: Command): string[] {
+  const [, word] = /unknown option '--([a-z]+)/.exec(text) ?? [];
+  return options.map(({ flag }) => flag).filter((flag) => word !== undefined && flag.split('-').includes(word));
 }
 
 function addGroup(program: CommanderCommand, { name, summary }: CommandGroup): CommanderCommand {
   const group = program.command(name).description(summary).usage('<command> [options]');
+  group.configureOutput({ outputError: (text, write) => write(ownText(text, name)) });
   return group.helpOption('-h, --help', 'print this help').helpCommand('help [command]', 'print the help of a command');
 }
 
@@ -113,7 +122,9 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
   // `client add` is the command `add` of `client`.
   const name = command.name.split(' ').at(-1) ?? '';
   const added = program.command(name).description(command.summary).helpOption('-h, --help', 'print this help');
-  added.configureOutput({ outputError: (text, write) => write(ownText(withLongerNames(text, command))) });
+  added.configureOutput({
+    outputError: (text, write) => write(ownText(text, command.name, withWordOf(text, command))),
+  });
   // Optional to commander, so that commands themselves can say what is missing and why.
   added.usage(usageOf(command));
   for (const argument of [command.argument, command.second]) {
@@ -162,7 +173,8 @@ function optionsOf(command: Command, added: CommanderCommand): Map<string, reado
 
 function helpAfter({ notes = [], examples }: Command, added: CommanderCommand): string {
   const width = added.configureOutput().getOutHelpWidth!(); // set by createProgram
-  const wrapped = notes.map((note) => added.createHelp().boxWrap(note, width));
+  // The line breaks of the source are spaces, but those around indented lines, which are a table.
+  const wrapped = notes.map((note) => added.createHelp().boxWrap(note.replace(/\n(?! )/g, ' '), width));
   const shown = examples.map(({ line, does }) => `  # ${does}\n  ${line}`).join('\n\n');
   return ['', ...wrapped, `Examples:\n${shown}`].join('\n\n').replace(/^\n\n/, '\n');
 }

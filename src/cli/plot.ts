@@ -38,13 +38,13 @@ export const plot: Command = {
       summary: 'time zone of the time axis and of times without an offset (default: UTC)',
     },
     { flag: '--rows', value: 'N', summary: 'height of each panel in the terminal, in lines (default: 12)' },
-    { flag: '--ascii', summary: 'use ASCII characters only in the terminal' },
+    { flag: '--ascii', summary: 'in the terminal, use only ASCII characters' },
     ...withSeriesColumn(inputOptions),
     badRowOption,
   ],
   notes: [
-    `Series of similar values share a panel; in a terminal without colours each has its own. Columns of texts are left
-out, with a note on standard error. PNG needs the optional package @resvg/resvg-js, and a font.`,
+    `Series of similar values share a panel; in a terminal without colours each has its own. Text columns are left out,
+with a note on standard error. PNG needs the optional package @resvg/resvg-js, and a font.`,
   ],
   examples: [
     { line: 'windrow plot office.csv', does: 'look at a file' },

@@ -43,9 +43,8 @@ export const errorCodes = {
   'file.full': 'No space is left on the disk.',
   'file.write': 'The file could not be written.',
   'file.read': 'The file could not be read.',
-  'storage.locked': 'The data directory is in use by another process.',
-  'storage.newer':
-    'The store was written by a newer version of windrow, a far older one, or with another number of shards.',
+  'storage.locked': 'The store is locked by another process.',
+  'storage.newer': 'The store has a newer or a far older version, or another number of shards.',
   'storage.full': 'No space is left on the disk of the store; reading still works.',
   'storage.claim': 'The claim of a shard has passed to another worker.',
   'storage.duplicate': 'A row with this key exists already.',
@@ -99,7 +98,7 @@ export interface Issue {
   readonly suggestion?: string;
 }
 
-/** An invalid request. `issues` lists every problem, in the order of the request. */
+/** An invalid request. `issues` lists every problem, in the order of their pointers. */
 export class RequestError extends WindrowError {
   override readonly name = 'RequestError';
   readonly issues: readonly Issue[];
@@ -136,7 +135,7 @@ export class OutputLimitError extends WindrowError {
   constructor(pointer: string, operation: string, sampleCount: number, limit: number) {
     super(
       'output.limit',
-      `${pointer}: ${operation} would make ${sampleCount.toLocaleString('en-US')} samples, over the limit of ` +
+      `${pointer}: ${operation} makes at least ${sampleCount.toLocaleString('en-US')} samples, over the limit of ` +
         `${limit.toLocaleString('en-US')}; take a longer interval, a shorter run (from, until), ` +
         'or raise maxOutputSamples',
       { options: [{ option: 'maxOutputSamples' }] },

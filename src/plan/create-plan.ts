@@ -89,7 +89,7 @@ function checkTimezone(timezone: unknown): string {
   );
 }
 
-// Sorts issues in the order of the request, as two passes over it reported them.
+// Sorts issues by their pointers, as two passes over the request reported them.
 function sortedByPlace(issues: readonly Issue[]): Issue[] {
   const places = new Map(
     issues.map((issue) => [issue, issue.pointer.replace(/\d+/g, (digits) => digits.padStart(9, '0'))]),

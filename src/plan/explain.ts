@@ -32,7 +32,7 @@ export function explain(plan: Plan): string {
     const often = frequency === undefined ? '' : `, run every ${frequency}`;
     lines.push(
       `result  ${seriesName(output)} from step ${step + 1}, as ${processingType}${often}`,
-      `  first    ${firstResult(plan, step)}`,
+      `  comes    ${firstResult(plan, step)}`,
     );
   }
   return `${lines.join('\n')}\n`;

@@ -18,11 +18,19 @@ describe('arguments', () => {
     }
   });
 
-  it('paragraphs of the help are wrapped; only examples are as long as they are', async () => {
+  it('paragraphs of the help are filled and wrapped; only examples are as long as they are', async () => {
     for (const name of [...Object.keys(commands), 'client add', 'retention set']) {
       const { stdout } = await createWorld().run(...name.split(' '), '--help');
       const [text = ''] = stdout.split('\nExamples:');
-      expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      const lines = text.split('\n');
+      expect(lines.filter((line) => line.length > 80)).toEqual([]);
+      const [, notes = ''] = text.split(/\n {2}-h, --help .*\n/);
+      const ofNotes = notes.split('\n');
+      const isBroken = (line: string, index: number): boolean => {
+        const [word = ''] = ofNotes[index + 1]?.split(' ') ?? [];
+        return line !== '' && !line.startsWith(' ') && word !== '' && line.length + 1 + word.length <= 80;
+      };
+      expect(ofNotes.filter(isBroken)).toEqual([]);
     }
   });
 

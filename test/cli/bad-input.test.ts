@@ -83,7 +83,7 @@ describe('a faulty request', () => {
       const { code, stderr } = await runWith({ 'request.json': request, 'office.csv': csv }, ...RUN, '--mode', mode);
       expect(code).toBe(2);
       expect(stderr).toMatch(
-        /Resample would make 4,102,444,\d{3} samples, over the limit of 100,000,000; take a longer/,
+        /Resample makes at least 4,102,444,\d{3} samples, over the limit of 100,000,000; take a longer/,
       );
     }
   });
@@ -93,7 +93,7 @@ describe('a faulty request', () => {
     const limited = [...RUN, '--chunk', '1', '--max-output-samples', '2'];
     const { code, stderr } = await runWith({ 'request.json': request }, ...limited);
     expect(code).toBe(2);
-    expect(stderr).toContain('/0/operations/0: Aggregate would make 3 samples, over the limit of 2; take a longer');
+    expect(stderr).toContain('/0/operations/0: Aggregate makes at least 3 samples, over the limit of 2; take a longer');
     expect(stderr).toContain('or raise --max-output-samples\n');
   });
 
@@ -223,21 +223,25 @@ the input has boiler/Raw, ofice/Raw, chiller/Raw
 
 describe('wrong arguments', () => {
   it.each([
-    [['rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
-    [['nosuch'], "unknown command 'nosuch'\n(windrow --help lists the commands)"],
-    [['help', 'rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
-    [['run', '--inptu', 'x'], "unknown option '--inptu'\n(Did you mean --input?)"],
-    [['run', '--bad=skip'], "unknown option '--bad=skip'\n(Did you mean --on-bad-row?)"],
-    [['run', '--nothing'], "unknown option '--nothing'\n"],
-    [['run', '~/request.json', '--input'], "option '--input <FILE...>' argument missing"],
-    [['run', '~/request.json', 'more', '--input', 'x'], 'too many arguments'],
+    [['rnu'], 'windrow: unknown command rnu; did you mean run?\n'],
+    [['nosuch'], 'windrow: unknown command nosuch; see `windrow --help`\n'],
+    [['--nothing'], 'windrow: unknown option --nothing; see `windrow --help`\n'],
+    [['help', 'rnu'], 'windrow: unknown command rnu; did you mean run?\n'],
+    [['client', 'adl'], 'windrow: client: unknown command adl; did you mean add?\n'],
+    [['client', 'nosuch'], 'windrow: client: unknown command nosuch; see `windrow client --help`\n'],
+    [['run', '--inptu', 'x'], 'windrow: run: unknown option --inptu; did you mean --input?\n'],
+    [['run', '--bad=skip'], 'windrow: run: unknown option --bad=skip; did you mean --on-bad-row?\n'],
+    [['run', '--max'], 'windrow: run: unknown option --max; did you mean --max-output-samples?\n'],
+    [['run', '--nothing'], 'windrow: run: unknown option --nothing; see `windrow run --help`\n'],
+    [['run', '~/request.json', '--input'], 'run: expected --input FILE..., received nothing; see `windrow run --help`'],
+    [['run', '~/r.json', 'more', '--input', 'x'], 'run: expected 1 argument, received 2; see `windrow run --help`'],
     [['run', '--input', '~/office.csv'], 'run: expected REQUEST.json, received nothing; see `windrow run --help`'],
     [['run', '--input', '~/office.csv', '~/request.json'], 'write it before --input, which takes all words after it'],
     [
       ['plot', '--series', 'office/Raw', '~/office.csv'],
       'plot: expected FILE, received nothing; write it before --series, which takes all words after it',
     ],
-    [['run', '~/request.json'], 'run: expected --input FILE.csv, received none'],
+    [['run', '~/request.json'], 'run: expected --input FILE, received nothing'],
     [[...RUN, '--mode', 'fast'], '--mode: expected batch or stream, received "fast"'],
     [[...RUN, '--chunk', '0'], '--chunk: expected a whole number of at least 1, received "0"'],
     [[...RUN, '--threads', 'two'], '--threads: expected a whole number of at least 1, received "two"'],

@@ -101,7 +101,7 @@ describe('PT1S from 1970 to 2100 is refused before memory is taken', () => {
       // Counted at once, or as far as the first half of the samples reaches.
       expect(sampleCount).toBeGreaterThan(2_000_000_000);
       expect(message).toMatch(
-        new RegExp(`^${pointer}: .* would make \\d,\\d{3},\\d{3},\\d{3} samples, over the limit of 100,000,000; `),
+        new RegExp(`^${pointer}: .* makes at least \\d,\\d{3},\\d{3},\\d{3} samples, over the limit of 100,000,000; `),
       );
     }
   });

@@ -34,8 +34,7 @@ async function readInput(io: Io): Promise<string> {
 async function ask(io: Io): Promise<string> {
   const { askHidden } = io.stdin();
   if (askHidden === undefined) {
-    const mend = 'pipe it in with --password-stdin';
-    throw wrong(`expected a terminal to ask for the password at, received another input; ${mend}`);
+    throw wrong('standard input is not a terminal, so the password cannot be asked for; use --password-stdin');
   }
   const password = await askHidden('Password: ');
   if ((await askHidden('Once more: ')) !== password)

@@ -33,9 +33,9 @@ export const backup: Command = {
   ],
   refused: { '--store': backupDirectory },
   notes: [
-    'The backup is of one moment, and is read as a whole before it gets its name. Of a store with damaged samples it ' +
-      'is made, too, but says so, and the exit code is 1: keep the backups from before. Never copy the files of a ' +
-      'store in use by other means: files copied one after the other do not fit together.',
+    'The backup is of one moment, and is read as a whole before it gets its name. If samples of the store are ' +
+      'damaged, the backup is still made, but the command says so and exits with 1: keep earlier backups. Never copy ' +
+      'the files of a store in use by other means: files copied one after the other do not fit together.',
   ],
   examples: [{ line: 'windrow backup /var/lib/windrow --to monday.db', does: 'a backup of everything' }],
   act: async (given, io) => {
@@ -63,7 +63,7 @@ export const backup: Command = {
 
 export const restore: Command = {
   name: 'restore',
-  summary: 'Make a backup the store of a data directory.',
+  summary: 'Restore a backup into a data directory.',
   argument: { name: 'FILE', summary: 'a backup made by `windrow backup`' },
   options: [
     { flag: '--to', value: 'DIR', summary: 'the data directory' },

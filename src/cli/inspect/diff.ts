@@ -20,7 +20,12 @@ export const diff: Command = {
     `Compares results by name, bit for bit: samples that were added, are gone or differ, and the largest differences.
 The exit code is 0 whether or not they differ.`,
   ],
-  examples: [{ line: 'windrow diff old.json new.json --input office.csv', does: 'look before you leap' }],
+  examples: [
+    {
+      line: 'windrow diff old.json new.json --input office.csv',
+      does: 'compare two versions of a request on your data',
+    },
+  ],
   act: (given, io) => withTempFiles(io, (temps) => diffFiles(given, io, temps)),
 };
 

@@ -41,7 +41,7 @@ export function openGiven(given: Given, command: string, io: Io, temps: TempFile
   const paths = given.options.get('--input') ?? [];
   const said = { input: readInputOptions(given), format: formatOption(given, '--format'), onBadRow: onBadRowOf(given) };
   if (paths.length > 0) return { inputs: openInputs(paths, true, io, temps), said };
-  throw new WindrowError('arguments', `${command}: expected --input FILE.csv, received none`);
+  throw new WindrowError('arguments', `${command}: expected --input FILE, received nothing`);
 }
 
 /** Checks that requests and files do not read standard input both. @throws WindrowError */

@@ -21,7 +21,11 @@ export const verify: Command = {
   options: [
     ...fileOptions,
     { flag: '--variants', value: 'N', summary: 'how many ways to run it (default: 24)' },
-    { flag: '--seed', value: 'N', summary: 'the seed of random variants; the same seed gives the same (default: 1)' },
+    {
+      flag: '--seed',
+      value: 'N',
+      summary: 'the seed of random variants; the same seed gives the same variants (default: 1)',
+    },
   ],
   notes: [
     'Compares the batch, bit for bit, with runs by the JavaScript kernels, over loaded series, and as streams that ' +
@@ -29,7 +33,7 @@ export const verify: Command = {
       'restored from checkpoints. Files are also read by several threads. The first run that differs is reduced to ' +
       'few samples that still show it. The exit code is 0 if all are the same, and 1 if one differs.',
   ],
-  examples: [{ line: 'windrow verify request.json --input office.csv', does: 'trust, but verify' }],
+  examples: [{ line: 'windrow verify request.json --input office.csv', does: 'check a request on your data' }],
   act: (given, io) => withTempFiles(io, (temps) => verifyFiles(given, io, temps)),
 };
 

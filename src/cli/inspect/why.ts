@@ -27,7 +27,7 @@ export const why: Command = {
   summary: 'Show how one result came about, step by step back to the rows of the input.',
   argument: requestArgument,
   options: [
-    { flag: '--series', value: 'ID/METRIC', summary: 'the result that holds it, such as office/DailyAverage' },
+    { flag: '--series', value: 'ID/METRIC', summary: 'the series of the result, such as office/DailyAverage' },
     { flag: '--at', value: 'TIME', summary: 'the time of the result, as written in the output' },
     ...withSeriesColumn(fileOptions),
   ],

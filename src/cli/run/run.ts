@@ -54,13 +54,13 @@ export const run: Command = {
   options: runOptions,
   notes: [
     `Tables have columns with names, and one of these layouts:
-  long    timestamp,timeseriesId,metric,value   without a metric column, the metric is Raw
-  wide    timestamp,boiler,chiller,...          each column is a series of that name, metric Raw
-  single  timestamp,value                       one series, named after the file without .csv, metric Raw
-  days    date,00:00,00:15,...                  a day in each row
-Columns may come in any order. CSV may be separated by commas, semicolons, tabs or bars. Files ending in .gz or .zst
-are decompressed. A single series on standard input takes the name of the only series that the request reads, or
-stdin.`,
+  long    timestamp,timeseriesId,metric,value
+  wide    timestamp,boiler,chiller,...   each column is a series of that name
+  single  timestamp,value                one series, named after the file
+  days    date,00:00,00:15,...           a day in each row`,
+    `Without a column for it, the metric is Raw. Columns may come in any order. CSV may be separated by commas,
+semicolons, tabs or bars. Files ending in .gz or .zst are decompressed. A single series on standard input takes the name
+of the only series that the request reads, or stdin.`,
     `Ids in the request may be patterns: zone-{n} for every zone in the files, or * for every series. Each zone or
 series has its own results in one run; series with plain ids beside patterns are shared by all.`,
     `The run finds out from the names and the first rows how to read dates, decimals and columns, and says so in the

@@ -19,7 +19,7 @@ export function readSettings(given: Given) {
   if (inputs.length === 0) {
     throw new WindrowError(
       'arguments',
-      'run: expected --input FILE.csv, received none; use `--input -` for standard input',
+      'run: expected --input FILE, received nothing; use `--input -` for standard input',
     );
   }
   const mode = nameOf(given, '--mode', MODES) ?? 'batch';

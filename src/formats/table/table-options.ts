@@ -49,7 +49,7 @@ export const tableOptions: readonly TableOption[] = [
     name: 'states',
     value: 'TEXT=N',
     isList: true,
-    summary: 'values that are texts, such as on=1 off=0 unavailable=',
+    summary: 'numbers for text values, such as on=1 off=0 n/a=',
   },
 ];
 
