@@ -29,7 +29,7 @@ export function slice({ timeMs, value }: Columns, { from, until }: Span): Column
 /** Runs a step by itself over some inputs; returns its results in a range of time. */
 interface StepRun {
   (inputs: readonly Columns[]): Columns;
-  /** At least 1, and each number among the step's parameters without its sign. */
+  /** The greatest absolute value of the numbers among the step's parameters; at least 1. */
   readonly bound: number;
 }
 

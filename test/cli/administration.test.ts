@@ -299,7 +299,10 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     ['client add x --org acme', 'client add: expected --scope SCOPES, received nothing'],
     ['client add --org acme --scope core_read', 'client add: expected NAME, received nothing'],
     ['collection add caf\u00e9 --org acme', 'collection: expected 1 to 256 ASCII characters'],
-    ['user add zoe --org acme', 'standard input is not a terminal, so the password cannot be asked for; use --password-stdin'],
+    [
+      'user add zoe --org acme',
+      'standard input is not a terminal, so the password cannot be asked for; use --password-stdin',
+    ],
     ['user add zoe --org acme --password-stdin', 'expected a password, received nothing'],
   ])('%s: exits with 2 and says what is wrong', async (line, message) => {
     const world = await open();

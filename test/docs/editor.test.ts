@@ -100,7 +100,7 @@ describe.each(['index.js', 'index.cjs'])('an editor with the types of %s', (entr
     const aggregate = `.aggregate({ ⟨function⟩: 'Sum', window: { ⟨type⟩: 'sliding', ⟨size⟩: 'PT1H' } })`;
     expect(hovered(`pipeline('office')${aggregate};`, entry)).toEqual([
       'What to compute from the samples of a window.',
-      'of one size, one at each border of an interval or one for each sample',
+      'of one size, one at each boundary of an interval or one for each sample',
       'How far back each window reaches.',
     ]);
   });

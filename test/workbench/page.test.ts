@@ -89,7 +89,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     // A recipe of several steps: one of them reads the series and another step's result.
     await page.getByRole('button', { name: 'Add another result' }).click();
     await page.keyboard.type('last week');
-    await page.getByRole('option', { name: /^Last week beside this/, selected: true }).waitFor();
+    await page.getByRole('option', { name: /^Compare with last week/, selected: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await eventually(() => page.getByRole('listitem', { name: 'Step 2, Sub' }).getByRole('img').count()).toBe(1);

@@ -110,7 +110,7 @@ const each = (expression) => lazily((frame) => frame.select(pl.col('t'), express
 const byHour = (expression) => lazily((frame) => windows(frame, '1h').agg(expression));
 
 await serve({
-  version: () => pl.version,
+  version: () => `(nodejs-polars ${pl.version})`,
   csv,
   works: {
     elementwise: lazily(elementwise),

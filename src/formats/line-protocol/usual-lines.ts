@@ -1,6 +1,6 @@
 import { TIME_MS_END } from '../../core/series.js';
 import { CARRIAGE_RETURN, COMMA, DIGIT_0, hasBytes, POINT, QUOTE, SPACE } from '../csv/bytes.js';
-import { createNameBook, findName, learnName } from '../csv/read/names.js';
+import { createNameTable, findName, learnName } from '../csv/read/names.js';
 import { parseNumber } from '../csv/read/number.js';
 import type { FormatOptions } from '../format.js';
 import type { LineRange } from '../lines.js';
@@ -56,8 +56,8 @@ export class UsualLines {
   readonly #digitsMin: number;
   readonly #hasStates: boolean;
   readonly #texts: Set<string>;
-  readonly #book = createNameBook();
-  /** By their index in `#book`. */
+  readonly #names = createNameTable();
+  /** By their index in `#names`. */
   readonly #keys: Key[] = [];
   // The line that is read.
   #bytes: Uint8Array = new Uint8Array();
@@ -102,7 +102,7 @@ export class UsualLines {
     const key = this.#keyAt(from, until);
     if (key === undefined) return false;
     this.#fields.length = this.#values.length = this.#textFields.length = 0;
-    const timeFrom = this.#readFields(key, this.#book.end + 1);
+    const timeFrom = this.#readFields(key, this.#names.end + 1);
     if (timeFrom < 0 || !this.#readTime(timeFrom, until)) return false;
     for (const field of this.#fields) field.series ??= this.#seriesOf(key, field);
     for (const { name } of this.#textFields) this.#texts.add(name);
@@ -125,18 +125,18 @@ export class UsualLines {
     return series;
   }
 
-  /** The key that begins a line, after which `#book.end` then is. */
+  /** The key that begins a line, after which `#names.end` then is. */
   #keyAt(from: number, until: number): Key | undefined {
-    const known = findName(this.#book, this.#bytes, from, SPACE);
-    if (known >= 0) return this.#bytes[this.#book.end] === SPACE ? this.#keys[known] : undefined;
+    const known = findName(this.#names, this.#bytes, from, SPACE);
+    if (known >= 0) return this.#bytes[this.#names.end] === SPACE ? this.#keys[known] : undefined;
     const to = from + this.#bytes.subarray(from, until).indexOf(SPACE);
     const text = to <= from || this.#bytes[from] === HASH ? undefined : this.#plainText(from, to);
     if (text === undefined || text !== text.trim()) return undefined;
     const series = seriesOf(text);
     if (typeof series !== 'string') return undefined;
     const key: Key = { series, fields: new Map(), order: [] };
-    this.#keys[learnName(this.#book, this.#bytes, from, to)] = key;
-    this.#book.end = to;
+    this.#keys[learnName(this.#names, this.#bytes, from, to)] = key;
+    this.#names.end = to;
     return key;
   }
 

@@ -62,7 +62,7 @@ export const aggregate: Operation<AggregateMethods> = {
     if (own === undefined) return checkInterval(textIn(parameters, 'interval'), timezone, within(report, '/interval'));
     own.kind.check?.(own.window, timezone, within(report, '/window'));
     if (parameters.empty !== 'omit' && !own.kind.canFill(own.window)) {
-      const expected = 'empty only with windows at the borders of an interval';
+      const expected = 'empty only with windows at the boundaries of an interval';
       report('/empty', 'request.conflict', expected, `a window of type ${own.kind.type}`, 'leave empty out');
     }
   },

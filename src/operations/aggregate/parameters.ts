@@ -81,7 +81,7 @@ export const windowParameters = {
   closed: choice(['left', 'right'], { default: 'left', extension: true }),
 };
 
-/** `timezone`: IANA zone of the windows. `label`: the border that stamps a result. `closed`: the border included. */
+/** `timezone`: IANA zone of the windows. `label`: which boundary stamps a result. `closed`: which is included. */
 export interface WindowParameters {
   readonly timezone?: string;
   readonly label?: 'start' | 'end';

@@ -2,7 +2,7 @@ import type { Output, RegridRunner, State } from '../operation.js';
 import { durationMsIn, type Parameters } from '../parameters.js';
 import { alignOf } from '../two-inputs.js';
 
-/** Pairs any number of inputs. (Two that are combined value by value are paired in the engine, which is faster.) */
+// Pairs any number of inputs. (Two that are combined value by value are paired in the engine, which is faster.)
 
 /** What is known of each input at one time. */
 export interface Known {

@@ -1,6 +1,6 @@
 import type { FieldKind, FieldScanner } from '../../../kernels/scan-fields.js';
 import type { LongChunk } from './by-series.js';
-import { findPair, type NameBook, type Pairs } from './names.js';
+import { findPair, type NameTable, type Pairs } from './names.js';
 import type { Clock } from './time.js';
 
 /** What is known of a file in the long layout as far as parsing many rows at once needs it, and the current chunk. */
@@ -10,8 +10,8 @@ export interface ScannedLong {
   /** Undefined without WebAssembly and for too many columns. */
   readonly scanner: FieldScanner | undefined;
   readonly clock: Clock;
-  readonly ids: NameBook;
-  readonly metrics: NameBook;
+  readonly ids: NameTable;
+  readonly metrics: NameTable;
   readonly pairs: Pairs;
   /** Rows of each series so far, and whether it is wanted (1) or not (0). */
   samples: Float64Array;

@@ -10,13 +10,13 @@ import { createLongChunk, type LongSeries, sortBySeries } from './by-series.js';
 import { LONG_CHUNK_ROWS } from './limits.js';
 import { type ScannedLong, scanLong } from './long-scan.js';
 import {
-  createNameBook,
+  createNameTable,
   createPairs,
   findName,
   findPair,
   learnName,
   learnPair,
-  type NameBook,
+  type NameTable,
   withRoom,
 } from './names.js';
 import { parseNumber } from './number.js';
@@ -26,11 +26,11 @@ import {
   countMissing,
   FieldReader,
   notText,
-  patienceAfter,
   type Rows,
   type RowsSettings,
   type RowTime,
   shapeProblem,
+  slowRowsAfter,
 } from './rows.js';
 import { createClock, parseTime, TIME_REACH } from './time.js';
 
@@ -211,8 +211,8 @@ function isPlain(record: CsvRecord, column: number, { separator }: Header): bool
   return record.isQuoted[column] === 0 && isWhole && isEnded;
 }
 
-function learnField(book: NameBook, record: CsvRecord, column: number): number {
-  return learnName(book, record.bytes, record.fieldStart[column]!, record.fieldEnd[column]!);
+function learnField(names: NameTable, record: CsvRecord, column: number): number {
+  return learnName(names, record.bytes, record.fieldStart[column]!, record.fieldEnd[column]!);
 }
 
 function createState({ header, zone }: RowsSettings, chunkRows: number): LongState {
@@ -222,11 +222,11 @@ function createState({ header, zone }: RowsSettings, chunkRows: number): LongSta
   return {
     kinds,
     scanner: FieldScanner.open(kinds, header.separator),
-    patience: 1,
+    slowRows: 1,
     separator: header.separator,
     clock: createClock(zone),
-    ids: createNameBook(),
-    metrics: createNameBook(),
+    ids: createNameTable(),
+    metrics: createNameTable(),
     pairs: createPairs(),
     series: [],
     samples: new Float64Array(16),
@@ -241,7 +241,7 @@ function createState({ header, zone }: RowsSettings, chunkRows: number): LongSta
 /** What is known of a file in the long layout, and the current chunk. */
 interface LongState extends ScannedLong {
   /** How many rows to read one by one before trying many at once again. */
-  patience: number;
+  slowRows: number;
   readonly separator: number;
   readonly series: LongSeries[];
   /** The rows whose local time lies near a clock change. */
@@ -272,8 +272,8 @@ function parseLong(
   while (rowStart < stop && state.count < capacity) {
     const scanFrom = rowStart;
     rowStart = scanLong(state, capacity, bytes, rowStart, stop);
-    state.patience = patienceAfter(rowStart > scanFrom, state.patience);
-    const limit = state.taken + state.patience;
+    state.slowRows = slowRowsAfter(rowStart > scanFrom, state.slowRows);
+    const limit = state.taken + state.slowRows;
     rowStart = parseEach(state, capacity, bytes, view, rowStart, stop, limit);
     if (state.taken < limit) break;
   }

@@ -4,7 +4,7 @@ import { CARRIAGE_RETURN, LINE_FEED, QUOTE } from '../bytes.js';
  * Names of series by their bytes in the file, so that no string is made of a name seen before. Series usually follow
  * each other in a fixed order or in runs, so the name that followed the last one before is tried first.
  */
-export interface NameBook {
+export interface NameTable {
   count: number;
   /** The names, one after the other. */
   bytes: Uint8Array;
@@ -19,7 +19,7 @@ export interface NameBook {
   end: number;
 }
 
-export function createNameBook(): NameBook {
+export function createNameTable(): NameTable {
   return {
     count: 0,
     bytes: new Uint8Array(256),
@@ -32,71 +32,71 @@ export function createNameBook(): NameBook {
 }
 
 /** The index of the name at `from`, or −1 if it is unknown. Sets `end`. */
-export function findName(book: NameBook, bytes: Uint8Array, from: number, separator: number): number {
-  const guess = book.follower[book.last]!;
-  const end = from + (book.start[guess + 1]! - book.start[guess]!);
-  if (guess < book.count && isName(book, guess, bytes, from)) {
+export function findName(table: NameTable, bytes: Uint8Array, from: number, separator: number): number {
+  const guess = table.follower[table.last]!;
+  const end = from + (table.start[guess + 1]! - table.start[guess]!);
+  if (guess < table.count && isName(table, guess, bytes, from)) {
     const byte = bytes[end];
     if (byte === separator || byte === LINE_FEED || byte === CARRIAGE_RETURN) {
-      book.last = guess;
-      book.end = end;
+      table.last = guess;
+      table.end = end;
       return guess;
     }
   }
-  return lookUp(book, bytes, from, separator);
+  return lookUp(table, bytes, from, separator);
 }
 
 /** Adds the name `bytes[from..to)` unless it is known, and returns its index. */
-export function learnName(book: NameBook, bytes: Uint8Array, from: number, to: number): number {
+export function learnName(table: NameTable, bytes: Uint8Array, from: number, to: number): number {
   const hash = hashOf(bytes, from, to);
-  const known = probe(book, hash, bytes, from, to);
+  const known = probe(table, hash, bytes, from, to);
   if (known >= 0) return known;
-  const index = book.count;
-  const start = book.start[index]!;
-  book.bytes = withRoom(book.bytes, start + to - from, (length) => new Uint8Array(length));
-  book.bytes.set(bytes.subarray(from, to), start);
-  book.start = withRoom(book.start, index + 2, (length) => new Int32Array(length));
-  book.start[index + 1] = start + to - from;
-  book.follower = withRoom(book.follower, index + 2, (length) => new Int32Array(length));
-  book.follower[index] = index;
-  book.count++;
-  if (2 * book.count > book.buckets.length) rehash(book);
-  else putInBucket(book, index, hash);
+  const index = table.count;
+  const start = table.start[index]!;
+  table.bytes = withRoom(table.bytes, start + to - from, (length) => new Uint8Array(length));
+  table.bytes.set(bytes.subarray(from, to), start);
+  table.start = withRoom(table.start, index + 2, (length) => new Int32Array(length));
+  table.start[index + 1] = start + to - from;
+  table.follower = withRoom(table.follower, index + 2, (length) => new Int32Array(length));
+  table.follower[index] = index;
+  table.count++;
+  if (2 * table.count > table.buckets.length) rehash(table);
+  else putInBucket(table, index, hash);
   return index;
 }
 
-function lookUp(book: NameBook, bytes: Uint8Array, from: number, separator: number): number {
+function lookUp(table: NameTable, bytes: Uint8Array, from: number, separator: number): number {
   let to = from;
   let byte = bytes[to]!;
   while (byte !== separator && byte !== LINE_FEED && byte !== CARRIAGE_RETURN) {
     if (byte === QUOTE) return -1;
     byte = bytes[++to]!;
   }
-  const index = probe(book, hashOf(bytes, from, to), bytes, from, to);
+  const index = probe(table, hashOf(bytes, from, to), bytes, from, to);
   if (index < 0) return -1;
-  book.follower[book.last] = index;
-  book.last = index;
-  book.end = to;
+  table.follower[table.last] = index;
+  table.last = index;
+  table.end = to;
   return index;
 }
 
-function probe(book: NameBook, hash: number, bytes: Uint8Array, from: number, to: number): number {
-  const mask = book.buckets.length - 1;
-  for (let at = hash & mask; book.buckets[at]! > 0; at = (at + 1) & mask) {
-    const index = book.buckets[at]! - 1;
-    const length = book.start[index + 1]! - book.start[index]!;
-    if (length === to - from && isName(book, index, bytes, from)) return index;
+function probe(table: NameTable, hash: number, bytes: Uint8Array, from: number, to: number): number {
+  const mask = table.buckets.length - 1;
+  for (let at = hash & mask; table.buckets[at]! > 0; at = (at + 1) & mask) {
+    const index = table.buckets[at]! - 1;
+    const length = table.start[index + 1]! - table.start[index]!;
+    if (length === to - from && isName(table, index, bytes, from)) return index;
   }
   return -1;
 }
 
 // Whether the bytes at `from` begin with the name. The bytes end with a line feed, which no name contains, so the
 // comparison stops before their end.
-function isName(book: NameBook, index: number, bytes: Uint8Array, from: number): boolean {
-  const names = book.bytes;
-  const end = book.start[index + 1]!;
+function isName(table: NameTable, index: number, bytes: Uint8Array, from: number): boolean {
+  const names = table.bytes;
+  const end = table.start[index + 1]!;
   let at = from;
-  for (let i = book.start[index]!; i < end; i++, at++) if (names[i] !== bytes[at]) return false;
+  for (let i = table.start[index]!; i < end; i++, at++) if (names[i] !== bytes[at]) return false;
   return true;
 }
 
@@ -107,18 +107,18 @@ function hashOf(bytes: Uint8Array, from: number, to: number): number {
   return hash ^ (hash >>> 15);
 }
 
-function rehash(book: NameBook): void {
-  book.buckets = new Int32Array(4 * book.buckets.length);
-  for (let index = 0; index < book.count; index++) {
-    putInBucket(book, index, hashOf(book.bytes, book.start[index]!, book.start[index + 1]!));
+function rehash(table: NameTable): void {
+  table.buckets = new Int32Array(4 * table.buckets.length);
+  for (let index = 0; index < table.count; index++) {
+    putInBucket(table, index, hashOf(table.bytes, table.start[index]!, table.start[index + 1]!));
   }
 }
 
-function putInBucket(book: NameBook, index: number, hash: number): void {
-  const mask = book.buckets.length - 1;
+function putInBucket(table: NameTable, index: number, hash: number): void {
+  const mask = table.buckets.length - 1;
   let at = hash & mask;
-  while (book.buckets[at]! > 0) at = (at + 1) & mask;
-  book.buckets[at] = index + 1;
+  while (table.buckets[at]! > 0) at = (at + 1) & mask;
+  table.buckets[at] = index + 1;
 }
 
 /** The array, or a longer copy, with room for `length` items. */

@@ -64,14 +64,14 @@ export interface RowsSettings {
   readonly cellsMax: number;
 }
 
-const PATIENCE_MAX = 4096;
+const SLOW_ROWS_MAX = 4096;
 
 /**
  * How many rows to read in a slower way before a faster one is tried again: more and more, as long as that takes none.
  *
  * @param before how many it was the last time.
  */
-export function patienceAfter(isTaken: boolean, before: number, most = PATIENCE_MAX): number {
+export function slowRowsAfter(isTaken: boolean, before: number, most = SLOW_ROWS_MAX): number {
   return isTaken ? 1 : Math.min(2 * before, most);
 }
 

@@ -1,6 +1,6 @@
 import type { FieldKind, FieldScanner } from '../../../kernels/scan-fields.js';
 import { scanned, scanPairs } from '../../../kernels/scan-pairs.js';
-import { patienceAfter } from './rows.js';
+import { slowRowsAfter } from './rows.js';
 import type { Clock } from './time.js';
 
 // What a column holds if not the values of a series.
@@ -22,7 +22,7 @@ export interface ScannedTable {
   readonly separator: number;
   /** How many rows are to be read as fields before the kernel of pairs is tried again, now and the last time. */
   fieldRows: number;
-  pairsPatience: number;
+  pairsSlowRows: number;
   /** Undefined without WebAssembly and for too many columns. */
   readonly scanner: FieldScanner | undefined;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export interface ScannedTable {
 
 /** If the kernel of pairs takes fewer rows than this, the other one is faster. */
 const PAIRS_MIN = 32;
-const PAIRS_PATIENCE_MAX = 65_536;
+const PAIRS_SLOW_ROWS_MAX = 65_536;
 
 /** Parses rows in WebAssembly until the chunk is full, and returns the place of the first row that it leaves. */
 export function scanTable(state: ScannedTable, bytes: Uint8Array, from: number, stop: number): number {
@@ -61,8 +61,8 @@ function scanPairsOnly(state: ScannedTable, bytes: Uint8Array, from: number, sto
   const { separator, clock, timeMs, values } = state;
   const taken = scanPairs(bytes, from, stop, separator, clock, timeMs, values[0]!, state.count);
   state.count += taken;
-  state.pairsPatience = patienceAfter(taken >= PAIRS_MIN, state.pairsPatience, PAIRS_PATIENCE_MAX);
-  state.fieldRows = state.pairsPatience;
+  state.pairsSlowRows = slowRowsAfter(taken >= PAIRS_MIN, state.pairsSlowRows, PAIRS_SLOW_ROWS_MAX);
+  state.fieldRows = state.pairsSlowRows;
   return scanned.end;
 }
 

@@ -7,7 +7,7 @@ import type { RowProblem } from '../errors.js';
 import { CHUNK_ROWS, rowsInChunk } from './limits.js';
 import { parseNumber } from './number.js';
 import type { CsvRecord } from './record.js';
-import { FieldReader, patienceAfter, type Rows, type RowsSettings, shapeProblem } from './rows.js';
+import { FieldReader, type Rows, type RowsSettings, shapeProblem, slowRowsAfter } from './rows.js';
 import { kindOf, type ScannedTable, scanTable, TIME, UNWANTED } from './table-scan.js';
 import { createClock, parseTime, TIME_REACH } from './time.js';
 
@@ -110,8 +110,8 @@ function createState(
     values: columns === undefined ? kept.map((_, slot) => columnOf(slot)) : [columns.value],
     count: 0,
     missing: 0,
-    patience: 1,
-    pairsPatience: 1,
+    slowRows: 1,
+    pairsSlowRows: 1,
     fieldRows: 0,
     scanner: FieldScanner.open([...slots].map(kindOf), header.separator),
   };
@@ -120,7 +120,7 @@ function createState(
 /** What is known of a file in the single or the wide layout, and the current chunk. */
 interface TableState extends ScannedTable {
   /** How many rows to read one by one before trying many at once again. */
-  patience: number;
+  slowRows: number;
 }
 
 /** The fast path of the single and the wide layout: see `Rows.parse`. */
@@ -133,9 +133,9 @@ function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: 
   while (rowStart < stop && state.count < timeMs.length) {
     const scanFrom = rowStart;
     rowStart = scanTable(state, bytes, rowStart, stop);
-    state.patience = patienceAfter(rowStart > scanFrom, state.patience);
+    state.slowRows = slowRowsAfter(rowStart > scanFrom, state.slowRows);
     const before = state.count;
-    const rowLimit = Math.min(before + state.patience, timeMs.length);
+    const rowLimit = Math.min(before + state.slowRows, timeMs.length);
     rowStart = isPairs
       ? parseEachPair(state, values[0]!, bytes, view, rowStart, stop, rowLimit)
       : parseEach(state, bytes, view, rowStart, stop, rowLimit);

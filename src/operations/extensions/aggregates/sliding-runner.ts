@@ -103,7 +103,7 @@ interface SlidingOptions {
   readonly empty: 'omit' | 'zero' | 'hold';
 }
 
-/** A window that ends at each border of an interval. */
+/** A window that ends at each boundary of an interval. */
 export function slidingRunner(movingFunction: MovingFunction, options: SlidingOptions): RegridRunner {
   const { ends, isRight } = options;
   const window = new MovingWindow(movingFunction);
@@ -148,7 +148,7 @@ export function slidingRunner(movingFunction: MovingFunction, options: SlidingOp
   };
 }
 
-/** Turns windows that end at the borders of an interval into results. */
+/** Turns windows that end at the boundaries of an interval into results. */
 class WindowsAtBorders {
   readonly #function: MovingFunction;
   readonly #window: MovingWindow;

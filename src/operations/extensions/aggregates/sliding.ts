@@ -11,7 +11,7 @@ import { moving } from './moving-functions.js';
 import { slidingRunner, trailingRunner } from './sliding-runner.js';
 import type { Bounds, WindowKind } from './window-kind.js';
 
-/** Sliding windows: of one size, one at each border of an interval, or one for each sample. */
+/** Sliding windows: of one size, one at each boundary of an interval, or one for each sample. */
 export const sliding: WindowKind = {
   type: 'sliding',
   fields: {
@@ -36,7 +36,7 @@ export const sliding: WindowKind = {
       return { does: `${does} of the ${size} window up to each sample`, reads, keeps: kept, final: 'with its sample' };
     }
     return {
-      does: `${does} of the ${size} window up to each border of ${textIn(window, 'every')}${zone}`,
+      does: `${does} of the ${size} window up to each boundary of ${textIn(window, 'every')}${zone}`,
       reads: { kind: 'window', lengthMsMax, isCarriedIn },
       keeps: kept,
       final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
@@ -100,7 +100,7 @@ function openSliding(window: Parameters, timezone: string): Sliding {
     return { ends, startFor };
   }
   const lengthMs = longestMs(checkedInterval(size));
-  // A size of some windows begins at a border, also where borders lie at fractions of a millisecond.
+  // A size of some windows begins at a boundary, also where boundaries lie at fractions of a millisecond.
   const gridMs = ends.gridMs ?? 0;
   const count = Math.round(lengthMs / gridMs);
   const isEven = Math.abs(count * gridMs - lengthMs) < 1e-7;

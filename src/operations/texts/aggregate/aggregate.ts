@@ -15,8 +15,8 @@ import { windowSchema, windowSummary } from './windows.js';
 /** The texts of the window parameters that Aggregate and Aggregate Pipeline share. */
 export const windowTexts = {
   timezone: 'The zone whose local days the windows follow.',
-  label: 'Which border stamps a result.',
-  closed: 'Which border a window includes.',
+  label: 'Which boundary stamps a result.',
+  closed: 'Which boundary a window includes.',
 };
 
 const examples: readonly WrittenExample[] = [
@@ -196,7 +196,7 @@ function resultOf(name: string, parameters: Parameters): string {
 export const aggregateRules = (): OperationRules => ({
   parameters: [
     ...functionRules(),
-    // Only windows at the borders of an interval can be empty.
+    // Only windows at the boundaries of an interval can be empty.
     when(
       { ...is('empty', 'zero', 'hold'), required: ['empty', 'window'] },
       { properties: { window: { ...has('every'), properties: { type: { const: 'sliding' } } } } },

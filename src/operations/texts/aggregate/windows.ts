@@ -3,10 +3,10 @@ import { windowKinds, windowTypes } from '../../extensions/aggregates/window-par
 import type { JsonSchema } from '../../parameters.js';
 
 const slidingTexts: WindowTexts = {
-  summary: 'of one size, one at each border of an interval or one for each sample',
+  summary: 'of one size, one at each boundary of an interval or one for each sample',
   fields: {
     size: 'How far back each window reaches.',
-    every: 'The interval at whose borders windows end; without it, at each sample.',
+    every: 'The interval at whose boundaries windows end; without it, at each sample.',
   },
 };
 

@@ -10,7 +10,7 @@ export interface Ending extends Deletable {
   readonly endMs: number;
 }
 
-/** What all items that read the series have taken of that, in `beforeMs`. */
+/** An ending with what all items that read the series have taken: the samples before `beforeMs` may be deleted. */
 export interface Taken extends Ending {
   readonly takenMs: number;
   /** Readers that have failed, and hold nothing. */

@@ -8,11 +8,13 @@ import { type Progress, readProgress } from '../progress.js';
 import { findSeries, type Move, type SeriesMove } from './move.js';
 import { appendTails, Budget, costOf, isTail, rewriteSegments, type Sizes, type Tail } from './rewrite.js';
 
+/** What a series costs a move in addition to its samples, in samples. */
 const SERIES_COST = 512;
+/** How many series a move looks up at once. */
 const SERIES_READ = 64;
 /** What a row of the log costs in addition to its samples, in samples: of the room that it takes. */
 const KEPT_ROW_COST = 8;
-/** How much more than a round adds is deleted at its end: after a pause, all rounds before are old. */
+/** How much more than a round added is deleted at its end, in samples: after a pause, earlier rounds are left. */
 const DELETED_MORE = 65_536;
 
 export interface CompactOptions {
