@@ -1,4 +1,5 @@
-import { CheckpointError } from '../../core/errors.js';
+import { CheckpointError, InputError } from '../../core/errors.js';
+import { hashBytes } from '../../core/hash.js';
 import type { Instant } from '../../core/instant.js';
 import { filled } from '../../core/pattern.js';
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
@@ -45,6 +46,11 @@ export function restoreEvery(plan: Plan, bytes: Uint8Array, options: StreamOptio
   if (planned.every === undefined) return restoreStream(planned, bytes, own);
   const { plain, template } = partsOf(planned);
   const { unused, first, second } = splitCheckpoint(bytes);
+  // The parts themselves know their plans, but not whether there is to be another part.
+  if ((plain === undefined) !== (first.length === 0) || (template === undefined) !== (second.length === 0)) {
+    const mend = 'restore it with the plan that it was written with';
+    throw new CheckpointError('checkpoint.plan', `the checkpoint belongs to another plan; ${mend}`);
+  }
   return new EveryStream(
     planned,
     plain && restoreStream(plain.plan, first, own),
@@ -53,33 +59,50 @@ export function restoreEvery(plan: Plan, bytes: Uint8Array, options: StreamOptio
   );
 }
 
-const HEADER_LENGTH = 16;
 const LETTERS = 'WREV';
+const VERSION = 2;
+const HEADER_LENGTH = 17;
+const SUM_LENGTH = 8;
 
 /**
- * Four letters, the length of the stream's checkpoint (uint32), the number of unused samples (double), then the
- * checkpoints of the stream and the fleet.
+ * Four letters, the version (1 byte), the length of the stream's checkpoint (uint32), the number of unused samples
+ * (double), then the checkpoints of the stream and the fleet, and a hash of all bytes before it (8 bytes).
  */
 function joinCheckpoints(unused: number, first: Uint8Array, second: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(HEADER_LENGTH + first.length + second.length);
+  const end = HEADER_LENGTH + first.length + second.length;
+  const bytes = new Uint8Array(end + SUM_LENGTH);
   const view = new DataView(bytes.buffer);
   for (let i = 0; i < LETTERS.length; i++) bytes[i] = LETTERS.charCodeAt(i);
-  view.setUint32(4, first.length, true);
-  view.setFloat64(8, unused, true);
+  view.setUint8(4, VERSION);
+  view.setUint32(5, first.length, true);
+  view.setFloat64(9, unused, true);
   bytes.set(first, HEADER_LENGTH);
   bytes.set(second, HEADER_LENGTH + first.length);
+  view.setBigUint64(end, hashBytes(bytes, end), true);
   return bytes;
 }
 
 function splitCheckpoint(bytes: Uint8Array): { unused: number; first: Uint8Array; second: Uint8Array } {
-  const isOurs = isTyped(bytes, 'Uint8Array') && bytes.length >= HEADER_LENGTH;
+  const isOurs = isTyped(bytes, 'Uint8Array') && bytes.length >= HEADER_LENGTH + SUM_LENGTH;
   if (!isOurs || String.fromCharCode(...bytes.subarray(0, 4)) !== LETTERS) {
     const expected = 'a checkpoint of a plan with patterns';
     throw new CheckpointError('checkpoint.format', `the bytes are not ${expected}`);
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const cut = HEADER_LENGTH + view.getUint32(4, true);
-  return { unused: view.getFloat64(8, true), first: bytes.subarray(HEADER_LENGTH, cut), second: bytes.subarray(cut) };
+  const end = bytes.length - SUM_LENGTH;
+  if (view.getBigUint64(end, true) !== hashBytes(bytes, end)) {
+    throw new CheckpointError('checkpoint.format', 'the checkpoint is damaged');
+  }
+  if (view.getUint8(4) !== VERSION) {
+    const expected = `expected version ${VERSION}, received ${view.getUint8(4)}`;
+    throw new CheckpointError('checkpoint.version', `the checkpoint is of another version: ${expected}`);
+  }
+  const cut = HEADER_LENGTH + view.getUint32(5, true);
+  return {
+    unused: view.getFloat64(9, true),
+    first: bytes.subarray(HEADER_LENGTH, cut),
+    second: bytes.subarray(cut, end),
+  };
 }
 
 const NOTHING = new Uint8Array(0);
@@ -95,6 +118,8 @@ class EveryStream implements Stream {
   readonly #plainKeys: ReadonlySet<string>;
   readonly #places = new Map<string, readonly Place[]>();
   #unused: number;
+  #isClosed = false;
+  #failure: unknown;
 
   constructor(plan: Plan, stream: Stream | undefined, fleet: Fleet | undefined, unused = 0) {
     const { plain, template } = partsOf(plan);
@@ -114,45 +139,37 @@ class EveryStream implements Stream {
       checkColumns(one);
       checkTimes(one);
     }
-    const ofPlain: Series[] = [];
-    const bySource = (this.#template?.plan.sources ?? []).map((): Placed[] => []);
-    for (const one of series) {
-      const key = seriesKey(one);
-      const places = this.#places.get(key) ?? this.#matcher.placesOf(one);
-      this.#places.set(key, places);
-      const isOfPlain = this.#plainKeys.has(key);
-      if (isOfPlain) ofPlain.push(one);
-      else if (places.length === 0) this.#unused += one.timeMs.length;
-      // Members are numbered in the order of the series, however the input is cut.
-      for (const { source, member } of places) {
-        bySource[source]!.push({ series: one, member: member === undefined ? undefined : this.#fleet!.join(member) });
-      }
-    }
-    this.#late = [];
-    const results = bySource.flatMap((own, source) => this.#pushTo(source, own));
-    const plain = ofPlain.length === 0 ? [] : (this.#stream?.push(ofPlain) ?? []);
-    if (ofPlain.length > 0) this.#late.push(...(this.#stream?.late ?? []));
-    return [...plain, ...this.#named(results)];
+    return this.#call(() => this.#pushAll(series));
   }
 
   advance(instant: Instant): Series[] {
-    this.#late = [];
-    const results = this.#fleet?.advance(instant) ?? [];
-    return [...(this.#stream?.advance(instant) ?? []), ...this.#named(results)];
+    return this.#call(() => {
+      this.#late = [];
+      const results = this.#fleet?.advance(instant) ?? [];
+      return [...(this.#stream?.advance(instant) ?? []), ...this.#named(results)];
+    });
   }
 
   close(): Run {
-    this.#late = [];
-    const fleet = this.#fleet?.close();
-    const stream = this.#stream?.close();
-    return new FinishedRun(this.#ordered(stream?.series ?? [], fleet?.series ?? []), this.report());
+    return this.#call(() => {
+      this.#late = [];
+      const fleet = this.#fleet?.close();
+      const stream = this.#stream?.close();
+      this.#isClosed = true;
+      return new FinishedRun(this.#ordered(stream?.series ?? [], fleet?.series ?? []), this.report());
+    });
   }
 
   preview(): Series[] {
+    this.#assertUsable();
     return this.#ordered(this.#stream?.preview() ?? [], this.#fleet?.preview() ?? []);
   }
 
   checkpoint(): Uint8Array {
+    if (this.#isClosed || this.#failure !== undefined) {
+      const reason = this.#isClosed ? 'is closed' : 'has failed';
+      throw new CheckpointError('stream.closed', `the stream ${reason}, so there is no state to keep`);
+    }
     const stream = this.#stream?.checkpoint() ?? NOTHING;
     return joinCheckpoints(this.#unused, stream, this.#fleet?.checkpoint() ?? NOTHING);
   }
@@ -172,6 +189,51 @@ class EveryStream implements Stream {
   }
 
   #late: Series[] = [];
+
+  #assertUsable(): void {
+    if (this.#isClosed) {
+      throw new InputError('stream.closed', 'the stream is closed; open another, or restore a checkpoint');
+    }
+    if (this.#failure !== undefined) {
+      const message = 'the stream has failed before; restore its last checkpoint';
+      throw new InputError('stream.closed', message, { cause: this.#failure });
+    }
+  }
+
+  /** Does the work of one call. If a part fails in it, the other lacks the call, so the stream takes no more calls. */
+  #call<Result>(work: () => Result): Result {
+    this.#assertUsable();
+    try {
+      return work();
+    } catch (error) {
+      // An InputError comes before any part has changed.
+      if (!(error instanceof InputError)) this.#failure = error;
+      throw error;
+    }
+  }
+
+  #pushAll(series: readonly Series[]): Series[] {
+    const ofPlain: Series[] = [];
+    const bySource = (this.#template?.plan.sources ?? []).map((): Placed[] => []);
+    for (const one of series) {
+      const key = seriesKey(one);
+      const places = this.#places.get(key) ?? this.#matcher.placesOf(one);
+      // Of series that nobody reads, ever new ones may come.
+      if (places.length > 0) this.#places.set(key, places);
+      const isOfPlain = this.#plainKeys.has(key);
+      if (isOfPlain) ofPlain.push(one);
+      else if (places.length === 0) this.#unused += one.timeMs.length;
+      // Members are numbered in the order of the series, however the input is cut.
+      for (const { source, member } of places) {
+        bySource[source]!.push({ series: one, member: member === undefined ? undefined : this.#fleet!.join(member) });
+      }
+    }
+    this.#late = [];
+    const results = bySource.flatMap((own, source) => this.#pushTo(source, own));
+    const plain = ofPlain.length === 0 ? [] : (this.#stream?.push(ofPlain) ?? []);
+    if (ofPlain.length > 0) this.#late.push(...(this.#stream?.late ?? []));
+    return [...plain, ...this.#named(results)];
+  }
 
   #pushTo(source: number, own: readonly Placed[]): PlacedSamples[] {
     const fleet = this.#fleet;
