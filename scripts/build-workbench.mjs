@@ -122,8 +122,10 @@ const withoutUnused = [
   replacing(/engine[/\\]options\.ts$/, (text) =>
     text
       .replace(/^(export function readWarmup\(.*\{)$[\s\S]*?^\}$/m, '$1 return 0; }')
-      .replace(/^ {2}const names = .*\n {2}for \(const name of .*$|^ {2}if \(typeof clock .*$/gm, ''),
+      .replace(/^(export const \w+_NAMES =).*$/gm, "$1 '';")
+      .replace(/^ {2}if \(typeof clock .*$/m, ''),
   ),
+  replacing(/plan[/\\]plan\.ts$/, (text) => text.replace(/^(export function checkOptions\(.*\{)$[\s\S]*?^\}$/m, '$1}')),
 ];
 
 // Files are those of the page's user: lines of any length, and any number of blank ones and of series. No thread reads

@@ -26,7 +26,9 @@ export function createPlan<const R>(request: RequestLike<R>, options: PlanOption
 
 /** `createPlan` in slices, for a request of unknown type. */
 export function* planInTurns(request: unknown, options: PlanOptions = {}): InTurns<Plan> {
-  const timezone = checkTimezone(options?.timezone ?? 'UTC');
+  checkOptions(options, 'timezone');
+  const { timezone: given = 'UTC' } = options;
+  const timezone = checkTimezone(given);
   const issues: Issue[] = [];
   const items = yield* readRequest(request, timezone, issues);
   yield;
@@ -47,40 +49,43 @@ export function* planInTurns(request: unknown, options: PlanOptions = {}): InTur
       inputs,
       output: step.output,
     })),
-    items: items.map((item): PlanItem => {
-      const last = item.steps[item.steps.length - 1];
-      const { metric, processingType } = item;
-      if (last === undefined || metric === undefined || processingType === undefined) {
-        throw new Error('assertion failed: item');
-      }
+    items: items.map(({ steps, metric, processingType, frequency }): PlanItem => {
+      // What an item lacks is an issue, so nothing is missing here.
+      const last = steps.at(-1)!;
       return {
-        processingType,
-        ...(item.frequency === undefined ? {} : { frequency: item.frequency }),
-        step: resolved.position.get(last) ?? 0,
-        output: { timeseriesId: last.output.timeseriesId, metric },
+        processingType: processingType!,
+        ...(frequency === undefined ? {} : { frequency }),
+        step: resolved.position.get(last)!,
+        output: { timeseriesId: last.output.timeseriesId, metric: metric! },
       };
     }),
-    request: copy,
+    request: copy.items ?? copy,
   });
 }
 
-/** The plan of the same request for a run, whose options may name another zone. @throws InputError if one is wrong. */
-export function planInTimezone(plan: Plan, options: PlanOptions): Plan {
+/**
+ * The plan of the same request for a run, whose options may name another zone.
+ *
+ * @param names those of the run's options.
+ * @throws InputError if the plan, an option's name or the zone is wrong.
+ */
+export function planInTimezone(plan: Plan, options: PlanOptions, names: string): Plan {
   checkPlan(plan);
-  checkOptions(options);
+  checkOptions(options, names);
   const { timezone } = options;
   if (plan.every !== undefined) throw new InputError('input.plan', 'plan: run it by windrow/every');
   return timezone === undefined || timezone === plan.timezone ? plan : createPlan(plan.request, { timezone });
 }
 
 function checkTimezone(timezone: unknown): string {
+  let mend = '';
   if (typeof timezone === 'string') {
     if (isUtc(timezone)) return 'UTC';
     const zone = zoneOf(timezone);
     if (zone !== undefined) return zone.name;
+    const near = didYouMeanZone(timezone);
+    if (near !== undefined) mend = `; ${near}`;
   }
-  const near = typeof timezone === 'string' ? didYouMeanZone(timezone) : undefined;
-  const mend = near === undefined ? '' : `; ${near}`;
   throw wrongOption(
     'timezone',
     'an IANA time zone like Europe/Berlin',

@@ -32,10 +32,10 @@ export function* planEveryInTurns(request: unknown, options: PlanOptions = {}): 
   return every === undefined ? plan : Object.freeze({ ...plan, every });
 }
 
-/** The plan of the same request for a run, whose options may name another zone. @throws InputError if one is wrong. */
-export function planEveryIn(plan: Plan, options: PlanOptions): Plan {
+/** The plan of the same request for a run: see `planInTimezone`. @throws InputError */
+export function planEveryIn(plan: Plan, options: PlanOptions, names: string): Plan {
   checkPlan(plan);
-  checkOptions(options);
+  checkOptions(options, names);
   const { timezone } = options;
   return timezone === undefined || timezone === plan.timezone ? plan : planEvery(plan.request, { timezone });
 }

@@ -55,8 +55,13 @@ export function checkPlan(plan: Plan): void {
   }
 }
 
-/** Checks that the options of a run are an object. @throws InputError */
-export function checkOptions(options: unknown): void {
-  if (typeof options === 'object' && options !== null) return;
-  throw wrongOption('options', 'an object', describeValue(options));
+/**
+ * Checks that options are an object with these names alone: a misspelt one would be ignored.
+ *
+ * @param names separated by commas and spaces.
+ * @throws InputError
+ */
+export function checkOptions(options: unknown, names: string): void {
+  const given = typeof options === 'object' && options !== null ? Object.keys(options) : [describeValue(options)];
+  for (const name of given) if (!names.split(', ').includes(name)) throw wrongOption('options', names, name);
 }

@@ -234,10 +234,35 @@ describe('an invalid call', () => {
     ];
     for (const call of calls) {
       // JavaScript callers may pass anything
-      expect(() => call(null as never)).toThrow(/^options: expected an object, received null$/);
-      expect(() => call('PT5M' as never)).toThrow(/^options: expected an object, received "PT5M"$/);
+      expect(() => call(null as never)).toThrow(/^options: expected timezone, from, .*, received null$/);
+      expect(() => call('PT5M' as never)).toThrow(/^options: expected timezone, from, .*, received "PT5M"$/);
+      expect(() => call({ timeZone: 'UTC' } as never)).toThrow(/^options: expected timezone, .*, received timeZone$/);
+      expect(() => call({ timezone: null } as never)).toThrow(/^timezone: expected an IANA .*, received null$/);
       expect(() => call({ clock: 5 } as never)).toThrow(/^clock: expected a function, received 5$/);
       expect(() => call(null as never)).toThrow(InputError);
+    }
+  });
+
+  test('with options of the other kind of run names them: they would be ignored', () => {
+    const plan = planEvery(copyPlan.request);
+    const input = [seriesOf([1], [1])];
+    const batch = { from: 0, warmup: 'all', shareTimes: true } as never;
+    const stream = { allowedLateness: 'PT5M' } as never;
+    for (const open of [openStream, openEvery, openFleet]) {
+      expect(() => open(plan, batch)).toThrow(/^options: expected .*, allowedLateness, received warmup$/);
+    }
+    for (const run of [runBatch, runEvery]) {
+      expect(() => run(plan, input, stream)).toThrow(/^options: expected .*, warmup, received allowedLateness$/);
+    }
+    expect(() => verify(plan, input, batch)).toThrow(/^options: expected .*, onVariant, received warmup$/);
+  });
+
+  test('of a plan with other options than a zone names them', () => {
+    for (const create of [createPlan, planEvery]) {
+      const call = (options: unknown) => () => create(copyPlan.request, options as never);
+      expect(call({ timeZone: 'Europe/Berlin' })).toThrow(/^options: expected timezone, received timeZone$/);
+      expect(call('Europe/Berlin')).toThrow(/^options: expected timezone, received "Europe\/Berlin"$/);
+      expect(call({ timezone: null })).toThrow(/^timezone: expected an IANA .*, received null$/);
     }
   });
 

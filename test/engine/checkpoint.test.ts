@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   CheckpointError,
   createPlan,
+  openFleet,
   openStream,
   restoreStream,
   type Series,
@@ -176,4 +177,23 @@ test('restores, previews and clocks leave no trace in a checkpoint', () => {
     }
   });
   fc.assert(property, { numRuns: 500 });
+});
+
+test('a clock that throws at the end loses no result', () => {
+  let isBroken = false;
+  const clock = (): number => {
+    if (isBroken) throw new Error('no clock');
+    return 0;
+  };
+  const plan = chainPlan([['Aggregate', { function: 'Sum', interval: 'Hourly' }]]);
+  const stream = openStream(plan, { clock });
+  const fleet = openFleet(plan, { clock });
+  stream.push([seriesOf([0, 1], [1, 2])]);
+  fleet.push({ member: Uint32Array.of(fleet.join('a')), timeMs: Float64Array.of(0), value: Float64Array.of(3) });
+  isBroken = true;
+  expect(() => stream.close()).toThrow('no clock');
+  expect(() => fleet.close()).toThrow('no clock');
+  isBroken = false;
+  expect(stream.close().series.map(({ value }) => [...value])).toEqual([[3]]);
+  expect(fleet.close().series.map(({ value }) => [...value])).toEqual([[3]]);
 });

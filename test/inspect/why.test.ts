@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { planEvery } from '../../src/engine/every/index.js';
 import { createPlan, pipeline, runBatch, type Series } from '../../src/index.js';
 import { why } from '../../src/inspect/index.js';
 import { runWithin, type Scene, sceneArbitrary, seriesOf } from '../laws/running.js';
@@ -264,4 +265,12 @@ describe('why', () => {
       'expected a result of the request (office/Sum), received office/Mean',
     );
   });
+});
+
+it('goes back from a result of a pattern, also if the items of the request are in an object', () => {
+  const items = [pipeline('*').aggregate({ function: 'Sum', interval: 'Hourly' }).as('Total')];
+  const plan = planEvery({ $schema: 'https://example.com/request.schema.json', items });
+  expect(plan.request).toEqual(JSON.parse(JSON.stringify(items)));
+  const found = why(plan, [series([1, 2])], { timeseriesId: 'office', metric: 'Total' }, START_MS);
+  expect(found).toMatchObject({ timeMs: START_MS, value: 3 });
 });

@@ -12,7 +12,7 @@ import { checkColumns, checkList, checkTimes } from '../check-input.js';
 import type { Fleet } from '../fleet/fleet.js';
 import type { FleetSamples } from '../fleet/fleet-sink.js';
 import { openFleet, restoreFleet } from '../fleet/live-fleet.js';
-import type { StreamOptions } from '../options.js';
+import { STREAM_NAMES, type StreamOptions } from '../options.js';
 import type { Report } from '../report.js';
 import { openStream, restoreStream, type Stream } from '../stream/stream.js';
 import { type Part, partsOf } from './parts.js';
@@ -27,7 +27,7 @@ import { joinReports } from './reports.js';
  * @throws InputError for invalid options.
  */
 export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
-  const planned = planEveryIn(plan, options);
+  const planned = planEveryIn(plan, options, STREAM_NAMES);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return openStream(planned, own);
   const { plain, template } = partsOf(planned);
@@ -41,7 +41,7 @@ export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreEvery(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
-  const planned = planEveryIn(plan, options);
+  const planned = planEveryIn(plan, options, STREAM_NAMES);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return restoreStream(planned, bytes, own);
   const { plain, template } = partsOf(planned);

@@ -9,7 +9,7 @@ import { renamed } from '../batch/loaded-series.js';
 import { FinishedRun, type Run } from '../batch/run.js';
 import { type BatchOptions, runBatch } from '../batch/run-batch.js';
 import { checkColumns, checkList } from '../check-input.js';
-import { readOptions } from '../options.js';
+import { BATCH_NAMES, readOptions } from '../options.js';
 import type { Report } from '../report.js';
 import { type Part, partsOf } from './parts.js';
 import { addReports, joinReports } from './reports.js';
@@ -30,7 +30,7 @@ import { addReports, joinReports } from './reports.js';
  * const means = runEvery(plan, series).series; // zone-1/Mean, zone-2/Mean, …
  */
 export function runEvery(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
-  const planned = planEveryIn(plan, options);
+  const planned = planEveryIn(plan, options, BATCH_NAMES);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return runBatch(planned, inputs, own);
   const { clock, maxOutputSamples } = readOptions(own, planned.timezone);

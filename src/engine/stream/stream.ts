@@ -8,7 +8,7 @@ import { type Progress, readCheckpoint, writeCheckpoint } from '../checkpoint/st
 import { buildGraph, type Graph } from '../graph/graph.js';
 import { GraphCache } from '../graph/graph-cache.js';
 import type { Sink } from '../graph/node.js';
-import { type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
+import { type RunSettings, readOptions, STREAM_NAMES, type StreamOptions, toMs } from '../options.js';
 import type { Report } from '../report.js';
 import { LiveRun, newProgress } from './live-run.js';
 import { StreamSink } from './stream-sink.js';
@@ -53,7 +53,7 @@ export interface Stream {
  * @throws InputError for invalid options.
  */
 export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
-  return startStream(planInTimezone(plan, options), options);
+  return startStream(planInTimezone(plan, options, STREAM_NAMES), options);
 }
 
 /**
@@ -63,7 +63,7 @@ export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
-  const stream = startStream(planInTimezone(plan, options), options);
+  const stream = startStream(planInTimezone(plan, options, STREAM_NAMES), options);
   stream.restore(bytes);
   return stream;
 }
@@ -121,9 +121,11 @@ class LiveStream extends LiveRun implements Stream {
   close(): Run {
     this.call(this.#closeAll, undefined);
     const { sinks, progress } = this.#wired;
+    // Before the results are taken: the clock may throw.
+    const report = this.end();
     const run = new FinishedRun(
       sinks.map((sink) => sink.take()),
-      this.end(),
+      report,
     );
     Object.assign(progress, newProgress());
     graphs.keep(this.plan, this.settings, this.#wired);
