@@ -9,7 +9,7 @@ import { defaultSettings } from './settings.js';
  *
  * @example
  * ```ts
- * const app = Fastify();
+ * const app = Fastify({ routerOptions: { maxParamLength: 4096 } });
  * await app.register(windrowService, { dataDirectory: './data', prefix: '/windrow' });
  * await app.listen({ port: 3000 });
  * ```
@@ -23,6 +23,7 @@ export async function windrowService(
     (name) => !Object.hasOwn(optionNames, name) && !Object.hasOwn(defaultSettings, name),
   );
   if (unknown !== undefined) throw new TypeError(`${unknown}: expected one of ${Object.keys(optionNames).join(', ')}`);
+  warnOfShortIds(app);
   const service = createOpeningService(options, app.log);
   // Before the store is waited for: a start that takes longer than the server waits must leave nothing open.
   app.addHook('onClose', () => service.close());
@@ -35,6 +36,18 @@ export async function windrowService(
   // Only under a prefix: without one, unknown paths are the host's to answer.
   if ((options.prefix ?? '/') !== '/') addNotFound(app);
   await service.register(app);
+}
+
+/** The longest part of a path: an id of 256 characters, each up to nine when it is percent-encoded, and some room. */
+const PARAMETER_LENGTH = 4096;
+
+/** A server has one router, so only its owner can set how long a part of a path may be: 100 characters by default. */
+function warnOfShortIds({ initialConfig, log }: FastifyInstance): void {
+  const { routerOptions, maxParamLength: olderOption = 100 } = initialConfig;
+  const length = routerOptions?.maxParamLength ?? olderOption;
+  if (length >= PARAMETER_LENGTH) return;
+  const mend = `create it with routerOptions: { maxParamLength: ${PARAMETER_LENGTH} }`;
+  log.warn(`the server answers 414 where an id in a path is longer than ${length} characters; ${mend}`);
 }
 
 /** All there are, with those of Fastify's `register`. */

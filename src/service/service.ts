@@ -79,7 +79,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
       addValidator(app);
       addSerializer(app);
       addParameterCheck(app);
-      app.decorateRequest('principal', undefined);
+      app.decorateRequest('windrowPrincipal', undefined);
       await addCors(app, context);
       addOverloadProtection(app, context);
       await addOpenApi(app, context.settings.publicUrl);

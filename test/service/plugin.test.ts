@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import cors from '@fastify/cors';
 import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import { type FastifyInstance, fastify } from 'fastify';
@@ -167,10 +168,72 @@ describe('the service in an existing server', () => {
       expect(paths.filter((path) => !path.startsWith(`${prefix}/`))).toEqual([]);
       expect(paths).toContain(`${prefix}/core/events`);
       expect(document.paths[`${prefix}/core/status/{transactionId}`].get.responses).toHaveProperty('404');
-      expect((await host.inject({ url: `${prefix}/docs` })).statusCode).toBe(200);
+      for (const page of [`${prefix}/docs`, `${prefix}/docs/`]) {
+        const html = (await host.inject({ url: page })).body;
+        const links = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(
+          ([, link]) => new URL(link!, `http://host${page}`),
+        );
+        expect(links.length).toBeGreaterThan(3);
+        for (const { pathname } of links) {
+          expect([pathname, (await host.inject({ url: pathname })).statusCode]).toEqual([pathname, 200]);
+        }
+      }
       const metrics = (await host.inject({ url: `${prefix}/metrics` })).body;
       expect(metrics).toMatch(/^windrow_samples_ingested_total 1$/m);
     }
+  });
+
+  it('starts in a host that has parsers for its types and names for requests, and serves ids of 256 characters', async () => {
+    const [client] = [await addClient(folder)];
+    await host.close();
+    host = fastify({ pluginTimeout: 0, routerOptions: { maxParamLength: 4096 } });
+    for (const type of ['text/csv', 'application/x-ndjson', 'application/json', 'application/vnd.windrow.columns']) {
+      host.removeContentTypeParser(type);
+      host.addContentTypeParser(type, { parseAs: 'string' }, (_request, body, done) => done(null, body));
+    }
+    host.decorateRequest('principal', undefined);
+    host.decorateRequest('correlationId', '');
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
+    const headers = await tokenAt('/windrow', client);
+    const url = `/windrow/core/timeseries/${encodeURIComponent('ü'.repeat(256))}/samples`;
+    const payload = 'timestamp,value\n2026-01-01T00:00:00Z,5\n';
+    const written = await host.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'content-type': 'text/csv' },
+      payload,
+    });
+    expect(written.statusCode, written.body).toBe(200);
+    const read = await host.inject({ url, headers });
+    expect(read.json().data.map(({ val }: { val: number }) => val)).toEqual([5]);
+  });
+
+  it('warns of a host that answers 414 for ids that are longer than Fastify lets a part of a path be', async () => {
+    const lines: string[] = [];
+    const stream = { write: (line: string) => void lines.push(line) };
+    const own = fastify({ pluginTimeout: 0, logger: { level: 'warn', stream } });
+    onTestFinished(() => own.close());
+    await own.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+      'the server answers 414 where an id in a path is longer than 100 characters; ' +
+        'create it with routerOptions: { maxParamLength: 4096 }',
+    ]);
+  });
+
+  it('refuses the setting corsOrigins in a host that has @fastify/cors, and applies it in any other', async () => {
+    const corsOrigins = ['https://app.example.com'];
+    const options = { dataDirectory: folder, prefix: '/windrow', settings: { ...settings, corsOrigins } };
+    const own = openHost();
+    onTestFinished(() => own.close());
+    await own.register(cors, { origin: true });
+    await expect(async () => {
+      await own.register(windrowService, options);
+      await own.ready();
+    }).rejects.toThrow('settings.corsOrigins: expected none, as the server has @fastify/cors');
+    await host.register(windrowService, options);
+    const headers = { origin: corsOrigins[0]! };
+    const answer = await host.inject({ url: '/windrow/health/live', headers });
+    expect(answer.headers['access-control-allow-origin']).toBe(corsOrigins[0]);
   });
 
   it.skipIf(process.platform === 'win32')(

@@ -30,13 +30,13 @@ function isCorrelationId(given: unknown): given is string {
  * request logs.
  */
 export function addCorrelation(app: FastifyInstance, { random }: Pick<ServiceContext, 'random'>): void {
-  app.decorateRequest('correlationId', '');
+  app.decorateRequest('windrowCorrelationId', '');
   app.addHook('onRequest', (request, reply, done) => {
     const given = request.headers[CORRELATION_HEADER];
     const isAllowed = isCorrelationId(given);
     const own = UUID.test(request.id) ? request.id : undefined;
     const correlationId = isAllowed ? given : (own ?? random.uuid());
-    request.correlationId = correlationId;
+    request.windrowCorrelationId = correlationId;
     // In our own server Fastify's request id is the correlation id, and the logger has it already.
     if (request.id !== correlationId) {
       request.log = request.log.child({ correlationId });
@@ -83,7 +83,7 @@ function isLogged(log: FastifyBaseLogger & { isLevelEnabled?(level: string): boo
   return log.isLevelEnabled?.(level) ?? true;
 }
 
-function describe({ method, url, principal }: FastifyRequest) {
+function describe({ method, url, windrowPrincipal: principal }: FastifyRequest) {
   const caller = principal === undefined ? {} : { clientId: principal.clientId, organisation: principal.organisation };
   return { method, path: pathOf(url), ...caller };
 }

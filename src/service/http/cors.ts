@@ -7,6 +7,13 @@ import { LIMIT_HEADERS } from './limits.js';
 export async function addCors(app: FastifyInstance, { settings }: ServiceContext): Promise<void> {
   const { corsOrigins } = settings;
   if (corsOrigins.length === 0) return;
+  // That plugin counts for all scopes below it, and cannot be registered in one again.
+  if (app.hasRequestDecorator('corsPreflightEnabled')) {
+    throw new TypeError(
+      'settings.corsOrigins: expected none, as the server has @fastify/cors, which applies to the plugin, too; ' +
+        'leave one of the two out, or register the other in a scope of its own',
+    );
+  }
   const options = {
     origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'DELETE'],

@@ -75,7 +75,7 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   return reply
     .code(statusCode)
     .headers(headers)
-    .type('application/json')
+    .type('application/json; charset=utf-8')
     .send(errorEnvelope(statusCode, message, details));
 }
 

@@ -73,8 +73,8 @@ export async function addRequestLimit(app: FastifyInstance, context: ServiceCont
     timeWindow: MINUTE_MS,
     // After the token was checked, before the body is read.
     hook: 'preParsing',
-    keyGenerator: (request) => request.principal?.clientId ?? request.ip,
-    allowList: (request) => request.principal === undefined,
+    keyGenerator: (request) => request.windrowPrincipal?.clientId ?? request.ip,
+    allowList: (request) => request.windrowPrincipal === undefined,
     store: RequestCounts,
     errorResponseBuilder: (_request, { after, ttl }) =>
       new ServiceError(429, `too many requests: at most ${requestsPerMinuteMax} a minute; try again in ${after}`, {

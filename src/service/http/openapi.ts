@@ -75,7 +75,10 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promi
       ],
     },
   });
-  await app.register(swaggerUi, { routePrefix: '/docs' });
+  const { pathname } = new URL(serverUrl(publicUrl, app.prefix), 'http://localhost');
+  // Where browsers find the page: its links begin with this.
+  const indexPrefix = `${pathname.replace(/\/+$/, '')}${app.prefix}`;
+  await app.register(swaggerUi, { routePrefix: '/docs', indexPrefix });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 }
 

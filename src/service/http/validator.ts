@@ -206,7 +206,7 @@ function namesIn(schema: unknown): string[] {
  */
 export function addParameterCheck(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, done) => {
-    if (request.principal !== undefined) checkParameters(request);
+    if (request.windrowPrincipal !== undefined) checkParameters(request);
     done();
   });
 }

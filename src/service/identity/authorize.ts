@@ -21,7 +21,7 @@ export function createAuthorize(
       if (principal === undefined) {
         throw refusal(401, unknownToken(token), 'invalid_token');
       }
-      request.principal = principal;
+      request.windrowPrincipal = principal;
       if (!anyOf.some((scope) => covers(principal.scopes, scope))) throw insufficientScope(anyOf);
     };
     return Object.assign(authorize, { anyOf });

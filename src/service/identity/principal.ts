@@ -26,17 +26,18 @@ export interface Principal {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    // Hosts of the plugin may decorate requests with shorter names.
     /** Set by `authorize`, the route's `onRequest` hook. */
-    principal: Principal | undefined;
+    windrowPrincipal: Principal | undefined;
     /** From `x-correlation-id`, or generated. */
-    correlationId: string;
+    windrowCorrelationId: string;
   }
 }
 
 /** The principal of a request that `authorize` has let through. */
 export function principalOf(request: FastifyRequest): Principal {
-  if (request.principal === undefined) throw new Error('assertion failed: the route does not authorize');
-  return request.principal;
+  if (request.windrowPrincipal === undefined) throw new Error('assertion failed: the route does not authorize');
+  return request.windrowPrincipal;
 }
 
 /** Makes a route's hook, which answers 401 without a valid token, and 403 without any of the scopes. */

@@ -54,7 +54,7 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
         // Serialising a plan of thousands of steps by its schema takes ten times as long.
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(envelope(told)));
       }
-      const { correlationId } = request;
+      const { windrowCorrelationId: correlationId } = request;
       const parent = await changeItems(context, organisation, async (over) => {
         const row = await registerItems(context, over, { principal, correlationId, receivedMs }, definitions);
         for (const { shard } of over.txs) wake(shard, true);

@@ -177,8 +177,9 @@ function createAnswer(
       .type('text/event-stream; charset=utf-8')
       .header('cache-control', 'no-store')
       .header('x-accel-buffering', 'no');
-    // Once the stream has ended, the idle connection would delay a stop.
-    return reply.header('connection', 'close').send(events);
+    // Once the stream has ended, the idle connection would delay a stop. HTTP/2 has no such header.
+    if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
+    return reply.send(events);
   };
 }
 

@@ -100,8 +100,9 @@ export class StreamedBody {
 
 /** Passes bodies to the routes of this scope as streams. */
 export function addStreamedBodies(app: FastifyInstance, parts: BodySettings): void {
-  app.removeContentTypeParser([JSON_TYPE, 'text/plain']);
   const types = [JSON_TYPE, NDJSON_TYPE, 'application/ndjson', 'application/jsonl', CSV_TYPE, COLUMNS_TYPE];
+  // A host of the plugin may have parsers for these, too.
+  app.removeContentTypeParser([...types, 'text/plain'].filter((type) => app.hasContentTypeParser(type)));
   // Without Fastify's limit, which would hold the body in memory: bytes are counted as they arrive.
   app.addContentTypeParser(types, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, payload, done) => {
     try {
