@@ -90,7 +90,7 @@ const expected: Readonly<Record<string, (inputs: readonly Samples[]) => Results>
     const atWork = office!.filter(([t]) => isAtWork(t));
     return grouped(atWork, (t) => newYork(t).startOf('day').toMillis()).map(([t, own]) => [t, mean(own)]);
   },
-  'Compare with last week': ([taxi]) => {
+  'Last week compared': ([taxi]) => {
     const at = new Map(taxi);
     return taxi!.flatMap(([t, x]) => (at.has(t - 7 * DAY) ? [[t, x - at.get(t - 7 * DAY)!] as const] : []));
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPlan } from '../../src/index.js';
 import type { Draft } from '../../src/workbench/request/draft.js';
-import { changeInput, renameResult } from '../../src/workbench/request/edit.js';
+import { changeInput, removeStep, renameResult } from '../../src/workbench/request/edit.js';
 
 it.each([
   { align: 'hold', maxhold: 'PT1H' },
@@ -23,6 +23,17 @@ function itemOf(metric: string, ...input: string[]): Draft[number] {
 }
 
 const inputsOf = (draft: Draft) => draft.map(({ operations }) => operations[0]?.input.map(({ metric }) => metric));
+
+it('what read the step before the last one reads the result that it becomes when the last one is removed', () => {
+  const step = (operation: string, input: string, output: string) => {
+    return { operation, input: [of(input)], output: [of(output)], parameters: {} };
+  };
+  const operations = [step('Round', 'Raw', 'Rounded'), step('Abs', 'Rounded', 'Size')];
+  const draft = [{ metric: 'Size', processingType: 'batch', operations }, itemOf('Other', 'Rounded')];
+  const left = removeStep(draft, { item: 0, step: 1 });
+  expect(left[0]!.operations).toEqual([{ ...operations[0], output: [of('Size')] }]);
+  expect(inputsOf(left)).toEqual([['Raw'], ['Size']]);
+});
 
 describe('a result that is renamed', () => {
   const draft = [itemOf('Ten', 'Raw'), itemOf('Hundred', 'Raw'), itemOf('Twice', 'Ten')];

@@ -92,11 +92,18 @@ describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
     await choose(page, { 'other.json': '{"operations": []}' });
     await eventually(message).toMatch(/^other\.json: expected an array of items/);
     await addStep(page, 'abs');
+    await eventually(() => requestText(page)).toContain('Abs');
     const request = await requestText(page);
     await page.getByRole('button', { name: 'Step 1, Abs: remove' }).click();
     await choose(page, { 'request.json': request });
     await eventually(() => requestText(page)).toBe(request);
     await eventually(() => page.locator('.message').count()).toBe(0);
+    // Data whose texts are words of a request. This page has no reader of it, and says so.
+    const series = { timeseriesId: 'operations', metric: 'Raw' };
+    const rows = [0, 1].map((value) => ({ timestamp: `2024-01-0${1 + value}T00:00:00Z`, ...series, value }));
+    await choose(page, { 'rooms.json': JSON.stringify(rows) });
+    await eventually(message).toMatch(/^rooms\.json: /);
+    expect(await requestText(page)).toBe(request);
   });
 
   it('are opened where they are dropped, but folders are told of, and texts go where they are dropped', async () => {

@@ -89,7 +89,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     // A recipe of several steps: one of them reads the series and another step's result.
     await page.getByRole('button', { name: 'Add another result' }).click();
     await page.keyboard.type('last week');
-    await page.getByRole('option', { name: /^Compare with last week/, selected: true }).waitFor();
+    await page.getByRole('option', { name: /^Last week compared/, selected: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await eventually(() => page.getByRole('listitem', { name: 'Step 2, Sub' }).getByRole('img').count()).toBe(1);
@@ -550,6 +550,36 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => results.isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Undo' }).click();
     await eventually(async () => linkText(page.url())).toContain('"draft":[]');
+  });
+
+  it('gives no empty file of a run that failed, and does not replay it; large values have all digits', async () => {
+    const { page } = await open(fileUrl);
+    const rows = Array.from({ length: 50 }, (_, hour) => [
+      new Date(3_600_000 * hour).toISOString(),
+      123_456_789 + hour,
+    ]);
+    await openCsv(page, 'meter.csv', ['timestamp,value', ...rows.map((row) => row.join())].join('\n'));
+    await page.getByText('123,456,789 … 123,456,838').waitFor();
+    const results = page.getByRole('button', { name: 'Download results.csv' });
+    await addStep(page, 'lt');
+    await page.getByRole('listitem', { name: 'Step 1, Lt' }).waitFor();
+    await eventually(() => results.isDisabled()).toBe(false);
+    const of = (metric: string) => [{ timeseriesId: 'meter', metric }];
+    const hold = {
+      operation: 'HoldLastValue',
+      input: of('Raw'),
+      output: of('Held'),
+      parameters: { interval: 'PT0.001S' },
+    };
+    const request = [{ metric: 'Held', processingType: 'batch', operations: [hold] }];
+    await page.getByLabel('Request as JSON').fill(JSON.stringify(request));
+    await page
+      .getByText(/over the limit of/)
+      .first()
+      .waitFor();
+    await eventually(() => results.isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Stream' }).click();
+    await page.getByText('The pipeline has a problem: see Build.').waitFor();
   });
 
   it('replays as a stream, which ends with the results of the batch', async () => {

@@ -126,7 +126,7 @@ function CommandSection({ isBroken }: { readonly isBroken: boolean }) {
         {line !== undefined && <CopyButton what="the command" text={() => line} />}
         <button
           type="button"
-          disabled={isBroken || view.checked.steps.length === 0 || view.checked.issues.length > 0 || !isCurrent}
+          disabled={isBroken || state.answer.steps.length === 0 || view.checked.issues.length > 0 || !isCurrent}
           onClick={async () => download('results.csv', await engine.ask('csv', results))}
         >
           Download results.csv

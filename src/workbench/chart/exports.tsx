@@ -46,7 +46,7 @@ export function Exports({ lines, range, zone }: ExportsProps) {
         type="button"
         onClick={async () =>
           download(
-            'results.csv',
+            'chart.csv',
             await engine.ask(
               'csv',
               lines.map(({ info }) => info),

@@ -33,7 +33,7 @@ export function valueText(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e12 || size < 1e-4)) return value.toExponential(4);
-  return Number(value.toPrecision(7)).toLocaleString('en-US', { maximumFractionDigits: 10 });
+  return Number(value.toPrecision(9)).toLocaleString('en-US', { maximumFractionDigits: 10 });
 }
 
 export function countText(count: number): string {

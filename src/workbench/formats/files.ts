@@ -86,7 +86,7 @@ export function useFiles(engine: EngineClient, state: State, act: (action: Actio
 /** Reads a file and takes what it holds. Returns what is wrong with it, or ''. */
 async function take(file: File, from: From, act: (action: Action) => void): Promise<string> {
   const { engine, kept } = from;
-  if (/\.json$/i.test(file.name) && (await file.slice(0, 1e6).text()).includes('"operations"')) {
+  if (/\.json$/i.test(file.name) && /"operations"\s*:\s*\[/.test(await file.slice(0, 1e6).text())) {
     const found = readRequest(await file.text());
     if ('problem' in found) return found.problem;
     act({ type: 'edited', draft: found.draft });

@@ -66,8 +66,9 @@ export function removeStep(draft: Draft, place: Place): Draft {
     const kept = all.filter((_, index) => index !== place.step);
     return isLast ? kept.map((one, i) => (i === kept.length - 1 ? named(one, removed.metric) : one)) : kept;
   });
-  // The step before the last takes over the item's name, and all others read what the removed one read.
-  return isLast || source === undefined ? left : rewired(left, removed, source);
+  // The step before the last takes over the item's name, also where it is read; all others read what the removed one read.
+  if (isLast) return rewired(left, resultOf(draft, { ...place, step: place.step - 1 }), removed);
+  return source === undefined ? left : rewired(left, removed, source);
 }
 
 /** Swaps a step with the next one of its item. */

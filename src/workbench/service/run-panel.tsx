@@ -61,7 +61,7 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
         isSending={own.length > 0}
         isBegun={sending.isBegun}
         onDryRun={() => attempt(async () => setTried(await client.dryRun(request)))}
-        onSubmit={() => attempt(() => submit(own.length === 0))}
+        onSubmit={() => attempt(() => submit(own.length + view.checked.issues.length === 0))}
         onSend={() => attempt(() => sendAndRun(false))}
       />
       {!client.mayWrite && <p class="faint">To run pipelines this client needs core_write.</p>}

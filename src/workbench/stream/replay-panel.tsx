@@ -27,7 +27,7 @@ export function ReplayPanel() {
   const { state, view } = useWorkbench();
   const [options, setOptions] = useState(startOptions);
   const replay = useReplay(options);
-  const isSound = state.draft.length > 0 && view.checked.issues.length === 0;
+  const isSound = state.draft.length > 0 && view.checked.issues.length === 0 && !state.answer.problem;
   if (!isSound) {
     return (
       <section class="panel" aria-label="Replay">
