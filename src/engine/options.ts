@@ -12,7 +12,8 @@ export interface RunOptions {
   /** Samples at or after this instant are left out, and counted; HoldLastValue ticks up to it. */
   readonly until?: Instant;
   /**
-   * The most samples that a step may make at times of its own: 100,000,000 by default. In a stream it bounds each call.
+   * The most samples that a step with a state (windows, grids, memory) may make: 100,000,000 by default. In a stream it
+   * bounds each call.
    */
   readonly maxOutputSamples?: number;
   /** A clock in milliseconds, for `durationMs` in the report; without one it is 0. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openEvery, planEvery, restoreEvery } from '../../src/engine/every/index.js';
-import { CheckpointError, InputError, OutputLimitError, pipeline, type Series } from '../../src/index.js';
+import { openEvery, planEvery, restoreEvery, runEvery } from '../../src/engine/every/index.js';
+import { CheckpointError, InputError, loadSeries, OutputLimitError, pipeline, type Series } from '../../src/index.js';
 
 const series = (timeseriesId: string, timeMs: readonly number[], value: readonly number[]): Series => {
   return { timeseriesId, metric: 'Raw', timeMs: Float64Array.from(timeMs), value: Float64Array.from(value) };
@@ -73,4 +73,11 @@ test('whichever bit of a checkpoint changes, it is refused', () => {
   for (let length = 0; length < bytes.length; length++) {
     expect(() => restoreEvery(plan, bytes.slice(0, length))).toThrow(CheckpointError);
   }
+});
+
+test('loaded series that nobody reads count with the samples that loading left out', () => {
+  const inputs = [series('zone-1', [0], [1]), series('unread', [0, 0, 1], [1, Number.NaN, 2])];
+  const plan = planEvery([peaks]);
+  expect(runEvery(plan, inputs).report.unused).toBe(3);
+  expect(runEvery(plan, loadSeries(inputs)).report.unused).toBe(3);
 });

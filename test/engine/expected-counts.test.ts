@@ -59,6 +59,15 @@ describe('the expected count is the number of results, so that they are copied o
   });
 });
 
+test('of a run over a part of a long series, only the grid within the run is expected', () => {
+  const plan = chainPlan([['Resample', { frequency: 'PT1S' }]]);
+  const years = seriesOf([0, START_MS, START_MS + 60_000, 2 * START_MS], [1, 2, 3, 4]);
+  const options = { from: START_MS, until: START_MS + 120_000 };
+  const [expected] = expectedCounts(plan, [years], readOptions(options, 'UTC'));
+  expect(runBatch(plan, [years], options).series[0]?.value.length).toBe(61);
+  expect(expected?.count).toBeLessThan(125);
+});
+
 test('a time that is not a number is refused as such, whatever count is expected', () => {
   for (const timeMs of [
     [0, 1000, Number.NaN],

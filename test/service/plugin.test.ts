@@ -183,7 +183,7 @@ describe('the service in an existing server', () => {
     }
   });
 
-  it('starts in a host that has parsers for its types and names for requests, and serves ids of 256 characters', async () => {
+  it('starts in a host with parsers of its types and its names for requests, and serves long ids', async () => {
     const [client] = [await addClient(folder)];
     await host.close();
     host = fastify({ pluginTimeout: 0, routerOptions: { maxParamLength: 4096 } });

@@ -50,12 +50,8 @@ export function expectedCounts(plan: Plan, inputs: readonly Series[], settings: 
     });
     const { timeMs } = read[0]!;
     const least = Math.min(...read.map(({ count }) => count));
-    if (operation.shape === 'regrid') {
-      ofSteps.push({ count: regridCount(operation, step, least, timeMs, settings), isFiltered: false, timeMs });
-    } else {
-      const isFiltered = operation.shape === 'filter' || read.some((one) => one.isFiltered);
-      ofSteps.push({ count: least, isFiltered, timeMs });
-    }
+    const count = operation.shape === 'regrid' ? regridCount(operation, step, least, timeMs, settings) : least;
+    ofSteps.push({ count, isFiltered: operation.shape === 'filter' || read.some((one) => one.isFiltered), timeMs });
   }
   return plan.items.map(({ step }) => ofSteps[step]!);
 }
@@ -72,8 +68,8 @@ function regridCount(
   const made = windows?.(parameters);
   if (made === undefined || sampleCount === 0) return sampleCount;
   const everyMs = openWindows(made.window, made.timezone).lengthMsMax;
-  const first = timeMs[0]! / everyMs;
-  const last = Math.floor(timeMs[timeMs.length - 1]! / everyMs);
+  const first = Math.max(settings.fromMs, timeMs[0]!) / everyMs;
+  const last = Math.floor(Math.min(settings.untilMs ?? TIME_MS_END, timeMs.at(-1)!) / everyMs);
   const count = last - (results === undefined ? Math.ceil(first) : Math.floor(first)) + 1;
   const countMax = pointsEveryMs?.(parameters) === undefined ? sampleCount : settings.maxOutputSamples;
   // Times are not checked yet: they may be unsorted or NaN.

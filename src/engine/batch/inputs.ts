@@ -27,8 +27,8 @@ export function chooseInputs(plan: Plan, inputs: readonly Series[]): { given: Ba
   return { given, unused };
 }
 
-// Of a loaded series this includes the samples that loading left out.
-function sampleCountOf(series: Series): number {
+/** How many samples a series brings; of a loaded one this includes those that loading left out. */
+export function sampleCountOf(series: Series): number {
   const loaded = loadedOf(series);
   return series.timeMs.length + (loaded === undefined ? 0 : loaded.missing + loaded.duplicateMs.length);
 }

@@ -5,6 +5,7 @@ import { type Place, SourceMatcher } from '../../core/source-matcher.js';
 import { operationOf } from '../../operations/index.js';
 import { planEveryIn } from '../../plan/patterns.js';
 import type { Plan } from '../../plan/plan.js';
+import { sampleCountOf } from '../batch/inputs.js';
 import { renamed } from '../batch/loaded-series.js';
 import { FinishedRun, type Run } from '../batch/run.js';
 import { type BatchOptions, runBatch } from '../batch/run-batch.js';
@@ -123,5 +124,5 @@ function checkPresent(
 
 function unusedOf(plan: Plan, inputs: readonly Series[]): number {
   const matcher = new SourceMatcher(plan.sources);
-  return inputs.reduce((sum, one) => sum + (matcher.placesOf(one).length === 0 ? one.timeMs.length : 0), 0);
+  return inputs.reduce((sum, one) => sum + (matcher.placesOf(one).length === 0 ? sampleCountOf(one) : 0), 0);
 }

@@ -66,7 +66,7 @@ export function removeStep(draft: Draft, place: Place): Draft {
     const kept = all.filter((_, index) => index !== place.step);
     return isLast ? kept.map((one, i) => (i === kept.length - 1 ? named(one, removed.metric) : one)) : kept;
   });
-  // The step before the last takes over the item's name, also where it is read; all others read what the removed one read.
+  // The step before the last takes over the item's name, where it is read, too; others read what the removed one read.
   if (isLast) return rewired(left, resultOf(draft, { ...place, step: place.step - 1 }), removed);
   return source === undefined ? left : rewired(left, removed, source);
 }

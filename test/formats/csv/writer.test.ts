@@ -71,6 +71,21 @@ describe('the CSV writer', () => {
     expect(() => writeCsv(seriesOf('a', 'Raw', [[0, 1.5]]))).toThrow('series: expected an array of series');
   });
 
+  test('columns of a disposed run, or of unequal length, are refused', () => {
+    const series = seriesOf('a', 'Raw', [[0, 1.5]]);
+    const uneven = 'columns of equal length, received 2 times and 1 values';
+    expect(() => writeCsv([{ ...series, timeMs: Float64Array.of(0, 1) }])).toThrow(uneven);
+    for (const column of [series.timeMs, series.value]) structuredClone(column, { transfer: [column.buffer] });
+    expect(() => writeCsv([series])).toThrow('detached ones: transferred, or of a disposed run');
+  });
+
+  test.each([Number.NaN, TIME_MS_END, Number.POSITIVE_INFINITY])(
+    'the time %d, which no reader takes, is refused',
+    (t) => {
+      expect(() => writeCsv([seriesOf('a', 'Raw', [[t, 1.5]])])).toThrow(`received ${t} at index 0`);
+    },
+  );
+
   test('no series give just the header', () => {
     expect(writeCsv([])).toBe(csvHeader);
   });

@@ -1,6 +1,7 @@
 import { describeValue, wrongOption } from '../../../core/errors.js';
 import { formatInstant } from '../../../core/instant.js';
 import type { Series } from '../../../core/series.js';
+import { checkColumns, checkTimes } from '../../../engine/check-input.js';
 import { LINE_FEED } from '../bytes.js';
 import { createDayPrefix, NUMBER_LENGTH_MAX, putNumber, putText, putTime, TIME_LENGTH_MAX } from './put.js';
 
@@ -94,7 +95,8 @@ function quoteName(name: string): string {
 /**
  * The series as CSV text: `timestamp,timeseriesId,metric,value`, series by series, each in the order of its samples.
  *
- * @throws InputError for what is no array.
+ * @throws InputError for what is no array, for columns that do not fit together or are of a disposed run, and for times
+ *   outside the years 0001 to 9999.
  * @example
  * writeCsv(runBatch(plan, inputs).series);
  */
@@ -103,7 +105,11 @@ export function writeCsv(series: readonly Series[]): string {
   const decoder = new TextDecoder();
   const texts: string[] = [];
   const writer = createCsvWriter((bytes) => texts.push(decoder.decode(bytes)));
-  for (const one of series) writer.write(one);
+  for (const one of series) {
+    checkColumns(one);
+    checkTimes(one);
+    writer.write(one);
+  }
   writer.flush();
   return texts.join('');
 }
