@@ -90,13 +90,15 @@ function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
 
 /**
  * What commander found wrong, in the form of windrow's own messages.
+ *
  * @param name of the command or group; undefined if none was named.
- * @param near options that are not spelled alike, but share a word.
+ * @param sharing options that share a word with an unknown one; commander suggests those that are spelled alike.
  */
-function ownText(text: string, name?: string, near: readonly string[] = []): string {
-  const [line = '', alike] = text.trimEnd().split('\n');
-  const [, unknown] = /^\(Did you mean (.+)\?\)$/.exec(alike ?? '') ?? [undefined, near.join(', ')];
-  const hint = unknown ? `did you mean ${unknown}?` : `see \`windrow ${name === undefined ? '' : `${name} `}--help\``;
+function ownText(text: string, name?: string, sharing: readonly string[] = []): string {
+  const [line = '', alike = ''] = text.trimEnd().split('\n');
+  const meant = /^\(Did you mean (.+)\?\)$/.exec(alike)?.[1] ?? sharing.join(', ');
+  const help = `see \`windrow ${name === undefined ? '' : `${name} `}--help\``;
+  const hint = meant === '' ? help : `did you mean ${meant}?`;
   const wrong = line
     .replace(/^error: /, '')
     .replace(/^(unknown \w+) '(.*)'$/, '$1 $2')
@@ -105,7 +107,7 @@ function ownText(text: string, name?: string, near: readonly string[] = []): str
   return `windrow: ${name === undefined ? '' : `${name}: `}${wrong}; ${hint}\n`;
 }
 
-/** commander suggests options that are spelled alike; these have the word that is given. */
+/** The options of a command that have a word of the unknown one in commander's text. */
 function withWordOf(text: string, { options }: Command): string[] {
   const [, word] = /unknown option '--([a-z]+)/.exec(text) ?? [];
   return options.map(({ flag }) => flag).filter((flag) => word !== undefined && flag.split('-').includes(word));

@@ -86,7 +86,8 @@ test('a closed or failed fleet gives no checkpoint and takes no samples', () => 
     expect.objectContaining({ code: 'output.limit' }),
   );
   for (const fleet of [closed, failed]) {
-    const uses = [() => fleet.push(first), () => fleet.advance(0), () => fleet.close(), () => fleet.preview()];
+    const push = () => fleet.push(first);
+    const uses = [push, () => fleet.join('new'), () => fleet.advance(0), () => fleet.close(), () => fleet.preview()];
     for (const use of [...uses, () => fleet.checkpoint()]) {
       expect(use).toThrow(expect.objectContaining({ code: 'stream.closed' }));
     }

@@ -23,7 +23,11 @@ export interface FleetRun {
 export interface Fleet {
   /** How many members there are. Their numbers count from 0 in the order in which they joined. */
   readonly size: number;
-  /** The number of a member. A new one joins the fleet with this call. @throws InputError if the id is not a string. */
+  /**
+   * The number of a member. A new one joins the fleet with this call.
+   *
+   * @throws InputError if the id is not a string, or for a new one if the fleet takes no more calls.
+   */
   join(timeseriesId: string): number;
   /** The id under which a member joined. @throws InputError for a number that no member has. */
   nameOf(member: number): string;

@@ -188,6 +188,7 @@ class LiveFleet extends LiveRun implements Fleet {
   }
 
   #add(timeseriesId: string): number {
+    this.assertUsable();
     this.#addName(timeseriesId);
     return this.#blank.copy();
   }
