@@ -103,7 +103,7 @@ const withoutWebAssembly = [
 ];
 
 // The page takes no checkpoints of its streams, runs plans with patterns as those of their members, warms none up,
-// makes a plan for each run, and names the options itself.
+// makes a plan for each run, and names the options itself. Its requests are lists.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
   replacing(
@@ -122,10 +122,14 @@ const withoutUnused = [
   replacing(/engine[/\\]options\.ts$/, (text) =>
     text
       .replace(/^(export function readWarmup\(.*\{)$[\s\S]*?^\}$/m, '$1 return 0; }')
-      .replace(/^(export const \w+_NAMES =).*$/gm, "$1 '';")
       .replace(/^ {2}if \(typeof clock .*$/m, ''),
   ),
-  replacing(/plan[/\\]plan\.ts$/, (text) => text.replace(/^(export function checkOptions\(.*\{)$[\s\S]*?^\}$/m, '$1}')),
+  replacing(/plan[/\\]patterns\.ts$/, (text) => text.replace(/^ {2}if \('items' in request\) .*$/m, '')),
+  replacing(/plan[/\\]plan\.ts$/, (text) =>
+    text
+      .replace(/^const NAMES = .*$/m, "const NAMES = '';")
+      .replace(/^(export function checkOptions\(.*\{)$[\s\S]*?^\}$/m, '$1}'),
+  ),
 ];
 
 // Files are those of the page's user: lines of any length, and any number of blank ones and of series. No thread reads

@@ -38,11 +38,6 @@ export interface RunSettings {
 
 const MAX_OUTPUT_SAMPLES = 100_000_000;
 
-/** The names of `RunOptions`. */
-export const RUN_NAMES = 'timezone, from, until, maxOutputSamples, clock';
-export const BATCH_NAMES = `${RUN_NAMES}, shareTimes, warmup`;
-export const STREAM_NAMES = `${RUN_NAMES}, allowedLateness`;
-
 /** Checks the values of options and fills in their defaults. @throws InputError */
 export function readOptions(options: StreamOptions, timezone: string): RunSettings {
   const fromMs = options.from === undefined ? Number.NEGATIVE_INFINITY : toMs('from', options.from, timezone);

@@ -1,7 +1,8 @@
+import { describeValue, wrongOption } from '../core/errors.js';
 import type { Series, SeriesReference } from '../core/series.js';
 import { SourceMatcher } from '../core/source-matcher.js';
 import { loadSeries } from '../engine/batch/loaded-series.js';
-import { RUN_NAMES, type RunOptions } from '../engine/options.js';
+import type { RunOptions } from '../engine/options.js';
 import { Arena, currentArena, workIn } from '../kernels/arena.js';
 import { operationOf } from '../operations/index.js';
 import { planEveryIn } from '../plan/patterns.js';
@@ -98,7 +99,10 @@ export function* verifyEach(
   options: VerifyOptions = {},
   by: Engine = engine,
 ): Generator<string, Verified> {
-  const planned = planEveryIn(plan, options, `${RUN_NAMES}, variantCount, seed, onVariant`);
+  const planned = planEveryIn(plan, options, ', variantCount, seed, onVariant');
+  if ('warmup' in options) {
+    throw wrongOption('warmup', 'none, as streams have no such option and would differ', describeValue(options.warmup));
+  }
   const { variantCount = VARIANT_COUNT, seed = 1, onVariant: _, ...run } = options;
   const matcher = new SourceMatcher(planned.sources);
   const samples = new Samples(inputs.filter((input) => matcher.wants(input)));

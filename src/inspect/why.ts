@@ -6,7 +6,7 @@ import { SourceMatcher } from '../core/source-matcher.js';
 import { runBatch } from '../engine/batch/run-batch.js';
 import { sortInput } from '../engine/batch/sort-input.js';
 import { partsOf as partsOfPlan } from '../engine/every/parts.js';
-import { RUN_NAMES, type RunOptions, type RunSettings, readOptions, toMs } from '../engine/options.js';
+import { type RunOptions, type RunSettings, readOptions, toMs } from '../engine/options.js';
 import { operationOf } from '../operations/index.js';
 import { describeStep } from '../operations/texts/index.js';
 import { openWindows } from '../operations/windowing.js';
@@ -97,7 +97,7 @@ export function why(
   at: Instant,
   options: RunOptions = {},
 ): Why {
-  const planned = planOfResult(planEveryIn(plan, options, RUN_NAMES), of);
+  const planned = planOfResult(planEveryIn(plan, options), of);
   const timeMs = toMs('at', at, planned.timezone);
   const last = stepOf(planned, of);
   const results = runBatch(everyStep(planned), plan.every === undefined ? inputs : withEmpty(planned, inputs), {

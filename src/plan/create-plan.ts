@@ -18,7 +18,7 @@ export interface PlanOptions {
  *   It is copied, never changed.
  * @returns a frozen plan of plain data, with defaults filled in. It can be kept, sent and run many times.
  * @throws RequestError with every problem found, each with a JSON pointer, a code and what was expected.
- * @throws InputError if `timezone` is not an IANA time zone.
+ * @throws InputError if `timezone` is not an IANA time zone, or an option has another name.
  */
 export function createPlan<const R>(request: RequestLike<R>, options: PlanOptions = {}): Plan {
   return finish(planInTurns(request, options));
@@ -26,7 +26,7 @@ export function createPlan<const R>(request: RequestLike<R>, options: PlanOption
 
 /** `createPlan` in slices, for a request of unknown type. */
 export function* planInTurns(request: unknown, options: PlanOptions = {}): InTurns<Plan> {
-  checkOptions(options, 'timezone');
+  checkOptions(options);
   const { timezone: given = 'UTC' } = options;
   const timezone = checkTimezone(given);
   const issues: Issue[] = [];
@@ -59,19 +59,18 @@ export function* planInTurns(request: unknown, options: PlanOptions = {}): InTur
         output: { timeseriesId: last.output.timeseriesId, metric: metric! },
       };
     }),
-    request: copy.items ?? copy,
+    request: copy,
   });
 }
 
 /**
  * The plan of the same request for a run, whose options may name another zone.
  *
- * @param names those of the run's options.
  * @throws InputError if the plan, an option's name or the zone is wrong.
  */
-export function planInTimezone(plan: Plan, options: PlanOptions, names: string): Plan {
+export function planInTimezone(plan: Plan, options: PlanOptions): Plan {
   checkPlan(plan);
-  checkOptions(options, names);
+  checkOptions(options);
   const { timezone } = options;
   if (plan.every !== undefined) throw new InputError('input.plan', 'plan: run it by windrow/every');
   return timezone === undefined || timezone === plan.timezone ? plan : createPlan(plan.request, { timezone });

@@ -32,10 +32,10 @@ export function* planEveryInTurns(request: unknown, options: PlanOptions = {}): 
   return every === undefined ? plan : Object.freeze({ ...plan, every });
 }
 
-/** The plan of the same request for a run: see `planInTimezone`. @throws InputError */
-export function planEveryIn(plan: Plan, options: PlanOptions, names: string): Plan {
+/** The plan of the same request for a run: see `planInTimezone`. @param own see `checkOptions`. @throws InputError */
+export function planEveryIn(plan: Plan, options: PlanOptions, own?: string): Plan {
   checkPlan(plan);
-  checkOptions(options, names);
+  checkOptions(options, own);
   const { timezone } = options;
   return timezone === undefined || timezone === plan.timezone ? plan : planEvery(plan.request, { timezone });
 }
@@ -49,10 +49,12 @@ export function membersOf(sources: readonly SeriesReference[], series: readonly 
 
 /** The plan of one member, with the name filled in, so that all ids are plain. */
 export function planOfMember({ request, timezone }: Plan, member: string): Plan {
+  // Pointers into an object begin with its `items`.
+  if ('items' in request) return createPlan({ items: filledRequest(request.items, member) } as unknown, { timezone });
   return createPlan(filledRequest(request, member) as unknown, { timezone });
 }
 
-/** The request of a plan (`Plan.request`), with the name in its ids filled in. */
+/** The items of a request that was planned, with the name in its ids filled in. */
 export function filledRequest(request: readonly unknown[], member: string): readonly unknown[] {
   // `as`: they were checked when they were planned.
   const fill = (references: unknown): unknown[] =>

@@ -14,8 +14,8 @@ export interface Plan {
   readonly sources: readonly SeriesReference[];
   readonly steps: readonly PlanStep[];
   readonly items: readonly PlanItem[];
-  /** The request as it was given. */
-  readonly request: readonly unknown[];
+  /** The request as it was given: a list of items, or an object with that list. */
+  readonly request: readonly unknown[] | { readonly items: readonly unknown[] };
   /** The name to fill in if ids are patterns (`*` for the id `*`); such a plan runs for every series that matches. */
   readonly every?: string;
 }
@@ -55,13 +55,17 @@ export function checkPlan(plan: Plan): void {
   }
 }
 
+// Of plans and all kinds of runs: programs may have one object for a plan and its runs.
+const NAMES = 'timezone, from, until, maxOutputSamples, clock, allowedLateness, shareTimes, warmup';
+
 /**
- * Checks that options are an object with these names alone: a misspelt one would be ignored.
+ * Checks that options are an object and have known names alone: a misspelt one would be ignored.
  *
- * @param names separated by commas and spaces.
+ * @param own further names, each after a comma.
  * @throws InputError
  */
-export function checkOptions(options: unknown, names: string): void {
+export function checkOptions(options: unknown, own = ''): void {
+  const names = NAMES + own;
   const given = typeof options === 'object' && options !== null ? Object.keys(options) : [describeValue(options)];
   for (const name of given) if (!names.split(', ').includes(name)) throw wrongOption('options', names, name);
 }

@@ -9,7 +9,7 @@ import { defaultSettings } from './settings.js';
  *
  * @example
  * ```ts
- * const app = Fastify({ routerOptions: { maxParamLength: 4096 } });
+ * const app = Fastify({ routerOptions: { maxParamLength: 512 } });
  * await app.register(windrowService, { dataDirectory: './data', prefix: '/windrow' });
  * await app.listen({ port: 3000 });
  * ```
@@ -38,13 +38,14 @@ export async function windrowService(
   await service.register(app);
 }
 
-/** The longest part of a path: an id of 256 characters, each up to nine when it is percent-encoded, and some room. */
-const PARAMETER_LENGTH = 4096;
+/** The longest part of a path: an id of 256 characters of one or two units of UTF-16. The router counts it decoded. */
+const PARAMETER_LENGTH = 512;
 
 /** A server has one router, so only its owner can set how long a part of a path may be: 100 characters by default. */
 function warnOfShortIds({ initialConfig, log }: FastifyInstance): void {
   const { routerOptions, maxParamLength: olderOption = 100 } = initialConfig;
-  const length = routerOptions?.maxParamLength ?? olderOption;
+  // Where only the older one is given, Fastify fills in the default of the other.
+  const length = Math.max(routerOptions?.maxParamLength ?? 0, olderOption);
   if (length >= PARAMETER_LENGTH) return;
   const mend = `create it with routerOptions: { maxParamLength: ${PARAMETER_LENGTH} }`;
   log.warn(`the server answers 414 where an id in a path is longer than ${length} characters; ${mend}`);

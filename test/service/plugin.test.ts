@@ -184,9 +184,9 @@ describe('the service in an existing server', () => {
   });
 
   it('starts in a host with parsers of its types and its names for requests, and serves long ids', async () => {
-    const [client] = [await addClient(folder)];
+    const client = await addClient(folder);
     await host.close();
-    host = fastify({ pluginTimeout: 0, routerOptions: { maxParamLength: 4096 } });
+    host = fastify({ pluginTimeout: 0, routerOptions: { maxParamLength: 512 } });
     for (const type of ['text/csv', 'application/x-ndjson', 'application/json', 'application/vnd.windrow.columns']) {
       host.removeContentTypeParser(type);
       host.addContentTypeParser(type, { parseAs: 'string' }, (_request, body, done) => done(null, body));
@@ -195,7 +195,7 @@ describe('the service in an existing server', () => {
     host.decorateRequest('correlationId', '');
     await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
     const headers = await tokenAt('/windrow', client);
-    const url = `/windrow/core/timeseries/${encodeURIComponent('ü'.repeat(256))}/samples`;
+    const url = `/windrow/core/timeseries/${encodeURIComponent('🌡'.repeat(256))}/samples`;
     const payload = 'timestamp,value\n2026-01-01T00:00:00Z,5\n';
     const written = await host.inject({
       method: 'POST',
@@ -211,12 +211,12 @@ describe('the service in an existing server', () => {
   it('warns of a host that answers 414 for ids that are longer than Fastify lets a part of a path be', async () => {
     const lines: string[] = [];
     const stream = { write: (line: string) => void lines.push(line) };
-    const own = fastify({ pluginTimeout: 0, logger: { level: 'warn', stream } });
-    onTestFinished(() => own.close());
-    await own.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
+    await host.close();
+    host = fastify({ pluginTimeout: 0, logger: { level: 'warn', stream } });
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
       'the server answers 414 where an id in a path is longer than 100 characters; ' +
-        'create it with routerOptions: { maxParamLength: 4096 }',
+        'create it with routerOptions: { maxParamLength: 512 }',
     ]);
   });
 

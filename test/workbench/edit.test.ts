@@ -35,6 +35,17 @@ it('what read the step before the last one reads the result that it becomes when
   expect(inputsOf(left)).toEqual([['Raw'], ['Size']]);
 });
 
+it('where the last step gave a series of another id, its readers follow, too', () => {
+  const round = { operation: 'Round', input: [of('Raw')], output: [of('Rounded')], parameters: {} };
+  const other = { timeseriesId: 'hall', metric: 'Size' };
+  const abs = { operation: 'Abs', input: [of('Rounded')], output: [other], parameters: {} };
+  const reader = { ...itemOf('Other', 'Rounded'), operations: [{ ...round, input: [other], output: [of('Other')] }] };
+  const draft = [{ metric: 'Size', processingType: 'batch', operations: [round, abs] }, reader];
+  const [first, second] = removeStep(draft, { item: 0, step: 1 });
+  expect(first!.operations[0]!.output).toEqual([of('Size')]);
+  expect(second!.operations[0]!.input).toEqual([of('Size')]);
+});
+
 describe('a result that is renamed', () => {
   const draft = [itemOf('Ten', 'Raw'), itemOf('Hundred', 'Raw'), itemOf('Twice', 'Ten')];
 

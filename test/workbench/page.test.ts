@@ -41,7 +41,7 @@ function linkText(url: string): string {
 describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => {
   const open = useBrowser();
 
-  it('is one file under 150 kB packed, and its policy names its content', () => {
+  it('is one file under 150 kB compressed, and its policy names its content', () => {
     const html = fileHtml();
     expect(gzipSync(html, { level: 9 }).length).toBeLessThanOrEqual(150_000);
     const [, policy] = /Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
@@ -580,6 +580,9 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => results.isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Stream' }).click();
     await page.getByText('The pipeline has a problem: see Build.').waitFor();
+    // Not for a moment only, while it was to run.
+    await page.getByRole('button', { name: 'Build' }).click();
+    expect(await results.isDisabled()).toBe(true);
   });
 
   it('replays as a stream, which ends with the results of the batch', async () => {

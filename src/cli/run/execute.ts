@@ -92,7 +92,7 @@ async function runInMemory(
   return { report, files, unordered };
 }
 
-// The limit is for steps with times of their own: in a stream for each call, in a batch for all samples together.
+// The limit is for steps with a state: in a stream for each call, in a batch for all samples together.
 function checkTotal({ steps }: Report, limit: number): void {
   for (const { pointer, operation, samplesOut } of steps) {
     if (samplesOut > limit && operationOf({ operation }).shape === 'regrid')

@@ -8,7 +8,7 @@ import type { Plan } from '../../plan/plan.js';
 import { checkList } from '../check-input.js';
 import { buildGraph, type Graph } from '../graph/graph.js';
 import { GraphCache } from '../graph/graph-cache.js';
-import { BATCH_NAMES, type RunOptions, type RunSettings, readOptions, readWarmup } from '../options.js';
+import { type RunOptions, type RunSettings, readOptions, readWarmup } from '../options.js';
 import { createReport, type Report } from '../report.js';
 import { BatchSink, CountingSink } from './batch-sink.js';
 import { checkExpectedCounts, type Expected, expectedCounts } from './expected-counts.js';
@@ -41,7 +41,7 @@ export interface BatchOptions extends RunOptions {
  * @throws OutputLimitError if a step would make more than `maxOutputSamples`.
  */
 export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
-  const planned = planInTimezone(plan, options, BATCH_NAMES);
+  const planned = planInTimezone(plan, options);
   const asked = readOptions(options, planned.timezone);
   const warmUntilMs = options.warmup === undefined ? undefined : asked.fromMs;
   const settings = { ...asked, fromMs: asked.fromMs - readWarmup(options), warmUntilMs };

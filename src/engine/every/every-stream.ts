@@ -12,7 +12,7 @@ import { checkColumns, checkList, checkTimes } from '../check-input.js';
 import type { Fleet } from '../fleet/fleet.js';
 import type { FleetSamples } from '../fleet/fleet-sink.js';
 import { openFleet, restoreFleet } from '../fleet/live-fleet.js';
-import { STREAM_NAMES, type StreamOptions } from '../options.js';
+import type { StreamOptions } from '../options.js';
 import type { Report } from '../report.js';
 import { openStream, restoreStream, type Stream } from '../stream/stream.js';
 import { type Part, partsOf } from './parts.js';
@@ -27,7 +27,7 @@ import { joinReports } from './reports.js';
  * @throws InputError for invalid options.
  */
 export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
-  const planned = planEveryIn(plan, options, STREAM_NAMES);
+  const planned = planEveryIn(plan, options);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return openStream(planned, own);
   const { plain, template } = partsOf(planned);
@@ -41,7 +41,7 @@ export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreEvery(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
-  const planned = planEveryIn(plan, options, STREAM_NAMES);
+  const planned = planEveryIn(plan, options);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return restoreStream(planned, bytes, own);
   const { plain, template } = partsOf(planned);
@@ -89,13 +89,13 @@ function splitCheckpoint(bytes: Uint8Array): { unused: number; first: Uint8Array
     throw new CheckpointError('checkpoint.format', `the bytes are not ${expected}`);
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const end = bytes.length - SUM_LENGTH;
-  if (view.getBigUint64(end, true) !== hashBytes(bytes, end)) {
-    throw new CheckpointError('checkpoint.format', 'the checkpoint is damaged');
-  }
   if (view.getUint8(4) !== VERSION) {
     const expected = `expected version ${VERSION}, received ${view.getUint8(4)}`;
     throw new CheckpointError('checkpoint.version', `the checkpoint is of another version: ${expected}`);
+  }
+  const end = bytes.length - SUM_LENGTH;
+  if (view.getBigUint64(end, true) !== hashBytes(bytes, end)) {
+    throw new CheckpointError('checkpoint.format', 'the checkpoint is damaged');
   }
   const cut = HEADER_LENGTH + view.getUint32(5, true);
   return {
@@ -218,9 +218,9 @@ class EveryStream implements Stream {
     for (const one of series) {
       const key = seriesKey(one);
       const places = this.#places.get(key) ?? this.#matcher.placesOf(one);
-      // Of series that nobody reads, ever new ones may come.
-      if (places.length > 0) this.#places.set(key, places);
       const isOfPlain = this.#plainKeys.has(key);
+      // Of series that nobody reads, ever new ones may come.
+      if (isOfPlain || places.length > 0) this.#places.set(key, places);
       if (isOfPlain) ofPlain.push(one);
       else if (places.length === 0) this.#unused += one.timeMs.length;
       // Members are numbered in the order of the series, however the input is cut.

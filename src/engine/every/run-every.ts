@@ -10,7 +10,7 @@ import { renamed } from '../batch/loaded-series.js';
 import { FinishedRun, type Run } from '../batch/run.js';
 import { type BatchOptions, runBatch } from '../batch/run-batch.js';
 import { checkColumns, checkList } from '../check-input.js';
-import { BATCH_NAMES, readOptions } from '../options.js';
+import { readOptions } from '../options.js';
 import type { Report } from '../report.js';
 import { type Part, partsOf } from './parts.js';
 import { addReports, joinReports } from './reports.js';
@@ -24,14 +24,13 @@ import { addReports, joinReports } from './reports.js';
  * @returns the series of each item; an item with a pattern has one for each member, in the order of their first series.
  *   The report is the sum over all members.
  * @throws InputError as `runBatch` does, and for a pattern that no series matches.
- * @throws OutputLimitError if a step would make more than `maxOutputSamples` at times of its own, for all members
- *   together.
+ * @throws OutputLimitError if a step with a state would make more than `maxOutputSamples`, for all members together.
  * @example
  * const plan = planEvery([pipeline('zone-{n}').aggregate({ function: 'Average', interval: 'Daily' }).as('Mean')]);
  * const means = runEvery(plan, series).series; // zone-1/Mean, zone-2/Mean, …
  */
 export function runEvery(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
-  const planned = planEveryIn(plan, options, BATCH_NAMES);
+  const planned = planEveryIn(plan, options);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return runBatch(planned, inputs, own);
   const { clock, maxOutputSamples } = readOptions(own, planned.timezone);

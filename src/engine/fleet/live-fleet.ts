@@ -5,7 +5,7 @@ import type { Plan } from '../../plan/plan.js';
 import { type FleetMemory, readFleetCheckpoint, writeFleetCheckpoint } from '../checkpoint/fleet-checkpoint.js';
 import type { Progress } from '../checkpoint/stream-checkpoint.js';
 import { buildGraph, type Graph } from '../graph/graph.js';
-import { type RunSettings, readOptions, STREAM_NAMES, type StreamOptions, toMs } from '../options.js';
+import { type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
 import type { Report } from '../report.js';
 import { LiveRun, newProgress } from '../stream/live-run.js';
 import { BlankMember } from './blank-member.js';
@@ -27,7 +27,7 @@ import { MemberStates } from './member-states.js';
  * // means: { item: 0, metric: 'Mean', member: [0, 1], timeMs: [0, 0], value: [60, 3] }
  */
 export function openFleet(plan: Plan, options: StreamOptions = {}): Fleet {
-  return startFleet(planInTimezone(plan, options, STREAM_NAMES), options);
+  return startFleet(planInTimezone(plan, options), options);
 }
 
 /**
@@ -37,7 +37,7 @@ export function openFleet(plan: Plan, options: StreamOptions = {}): Fleet {
  * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreFleet(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Fleet {
-  const fleet = startFleet(planInTimezone(plan, options, STREAM_NAMES), options);
+  const fleet = startFleet(planInTimezone(plan, options), options);
   fleet.restore(bytes);
   return fleet;
 }

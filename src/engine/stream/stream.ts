@@ -8,7 +8,7 @@ import { type Progress, readCheckpoint, writeCheckpoint } from '../checkpoint/st
 import { buildGraph, type Graph } from '../graph/graph.js';
 import { GraphCache } from '../graph/graph-cache.js';
 import type { Sink } from '../graph/node.js';
-import { type RunSettings, readOptions, STREAM_NAMES, type StreamOptions, toMs } from '../options.js';
+import { type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
 import type { Report } from '../report.js';
 import { LiveRun, newProgress } from './live-run.js';
 import { StreamSink } from './stream-sink.js';
@@ -53,7 +53,7 @@ export interface Stream {
  * @throws InputError for invalid options.
  */
 export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
-  return startStream(planInTimezone(plan, options, STREAM_NAMES), options);
+  return startStream(planInTimezone(plan, options), options);
 }
 
 /**
@@ -63,7 +63,7 @@ export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
-  const stream = startStream(planInTimezone(plan, options, STREAM_NAMES), options);
+  const stream = startStream(planInTimezone(plan, options), options);
   stream.restore(bytes);
   return stream;
 }

@@ -144,11 +144,12 @@ export interface ItemDefinition {
 /** The items of a request, each with a plan of its own: they are registered, replaced and deleted one by one. */
 export function* splitRequest(plan: Plan): Generator<ItemDefinition> {
   const readsOf = itemsReadBy(plan);
-  for (const [index, posted] of plan.request.entries()) {
+  const all = plan.request as readonly unknown[]; // the service takes lists alone
+  for (const [index, posted] of all.entries()) {
     const others = [...closureOf(index, readsOf)].filter((other) => other !== index).sort((a, b) => a - b);
-    const request = [...others, index].map((at) => plan.request[at]);
+    const request = [...others, index].map((at) => all[at]);
     // The plan of a request of one item is that item's plan.
-    const definition = definitionOf(request, plan.request.length === 1 ? plan : planEvery(request));
+    const definition = definitionOf(request, all.length === 1 ? plan : planEvery(request));
     const isOfAll = definition.plan.every !== undefined && !isPattern(definition.output);
     yield { posted, ...(isOfAll ? definitionOf(neededOf(plan, [...others, index])) : definition) };
   }
@@ -164,7 +165,7 @@ function neededOf({ request, steps, items }: Plan, indices: readonly number[]): 
   for (const at of needed) for (const { from, index } of steps[at]!.inputs) if (from === 'step') needed.add(index);
   const pointers = new Set([...needed].map((at) => steps[at]!.pointer));
   return indices.flatMap((item) => {
-    const posted = request[item] as PlannedItem; // planned, so it has this form
+    const posted = (request as readonly PlannedItem[])[item]!; // planned, so it has this form
     const operations = posted.operations.filter((_, at) => pointers.has(`/${item}/operations/${at}`));
     const [output] = operations.at(-1)?.output ?? [];
     if (output === undefined) return [];

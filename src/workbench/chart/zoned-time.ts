@@ -28,12 +28,12 @@ export function timeMarks(fromMs: number, untilMs: number, countMax: number, tim
   });
 }
 
-/** A value with about six digits, and thousands separated. */
+/** A value with nine digits at most, or all of a whole number below 10¹², and thousands separated. */
 export function valueText(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e12 || size < 1e-4)) return value.toExponential(4);
-  return Number(value.toPrecision(9)).toLocaleString('en-US', { maximumFractionDigits: 10 });
+  return value.toLocaleString('en-US', { maximumSignificantDigits: size >= 1e9 ? 12 : 9 });
 }
 
 export function countText(count: number): string {

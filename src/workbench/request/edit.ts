@@ -67,7 +67,11 @@ export function removeStep(draft: Draft, place: Place): Draft {
     return isLast ? kept.map((one, i) => (i === kept.length - 1 ? named(one, removed.metric) : one)) : kept;
   });
   // The step before the last takes over the item's name, where it is read, too; others read what the removed one read.
-  if (isLast) return rewired(left, resultOf(draft, { ...place, step: place.step - 1 }), removed);
+  if (isLast) {
+    const before = resultOf(draft, { ...place, step: place.step - 1 });
+    const after = { ...before, metric: removed.metric };
+    return rewired(rewired(left, before, after), removed, after);
+  }
   return source === undefined ? left : rewired(left, removed, source);
 }
 
