@@ -100,7 +100,7 @@ export function* verifyEach(
   by: Engine = engine,
 ): Generator<string, Verified> {
   const planned = planEveryIn(plan, options, ', variantCount, seed, onVariant');
-  if ('warmup' in options) {
+  if ('warmup' in options && options.warmup !== undefined) {
     throw wrongOption('warmup', 'none, as streams have no such option and would differ', describeValue(options.warmup));
   }
   const { variantCount = VARIANT_COUNT, seed = 1, onVariant: _, ...run } = options;
