@@ -248,6 +248,8 @@ describe('an invalid call', () => {
     expect(() => verify(copyPlan, [seriesOf([1], [1])], options)).toThrow(
       /^warmup: expected none, .*, received "all"$/,
     );
+    const none = { warmup: undefined } as never;
+    expect(verify(copyPlan, [seriesOf([1], [1])], none).different).toBeUndefined();
   });
 
   test('of a plan with a misspelt zone names it; options of its runs may be there', () => {
